@@ -1,0 +1,11 @@
+#pragma once
+// Always-on assertion for misuse: prints place, condition and message to stderr, then aborts. Any thread.
+
+namespace looptask {
+
+[[noreturn]] void assertion_failed(const char* file, int line, const char* condition, const char* message) noexcept;
+
+}  // namespace looptask
+
+#define LOOPTASK_ASSERT(condition, message) \
+  ((condition) ? static_cast<void>(0) : ::looptask::assertion_failed(__FILE__, __LINE__, #condition, message))

@@ -1,0 +1,179 @@
+#pragma once
+// The ports: everything outside the process's own memory is reached through a `host`. `real_host` talks to Linux;
+// `sim::world` is a deterministic world in virtual time. Nothing else calls the system for clock, readiness, processes,
+// files or randomness (a lint proves it on the object files).
+//
+// A host belongs to one loop and is used on that loop's thread, except where a function says "any thread".
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include <looptask/function.hpp>
+#include <looptask/time.hpp>
+
+namespace looptask {
+
+// The one door through which other threads reach a loop. Accepted work runs on the loop's thread, or is destroyed there
+// or with the loop, exactly once.
+class inbox {
+ public:
+  virtual void post(unique_function<void()> work) = 0;  // any thread
+
+ protected:
+  ~inbox() = default;
+};
+
+class clock_port {
+ public:
+  virtual monotonic_time monotonic() const noexcept = 0;
+  virtual duration boot() const noexcept = 0;  // since boot; goes on during suspend
+  virtual instant wall() const noexcept = 0;
+  virtual std::string boot_id() const = 0;  // differs after each boot of the machine
+
+ protected:
+  ~clock_port() = default;
+};
+
+enum class readiness : std::uint8_t { none = 0, read = 1, write = 2, both = 3 };
+
+class readiness_handler {
+ public:
+  // `ready` includes hang-up and error as whatever was asked for, so that the next call of the owner meets them.
+  virtual void on_ready(readiness ready) = 0;
+
+ protected:
+  ~readiness_handler() = default;
+};
+
+class reactor_port {
+ public:
+  // One watch per descriptor. The handler must outlive the watch. After unwatch(fd) returns, its handler is not called
+  // again, not even for events of the same wait(). Unwatch before closing. Errors: std::system_error.
+  virtual void watch(int fd, readiness wanted, readiness_handler& handler) = 0;
+  virtual void rewatch(int fd, readiness wanted) = 0;
+  virtual void unwatch(int fd) noexcept = 0;
+  // Blocks until a descriptor is ready, a wake, or `until` (never early by more than the clock's own step); calls the
+  // handlers of what is ready. nullopt: no deadline. A deadline in the past polls.
+  virtual void wait(std::optional<monotonic_time> until) = 0;
+  virtual void wake() noexcept = 0;  // any thread, and from a signal handler
+
+ protected:
+  ~reactor_port() = default;
+};
+
+// Signals delivered to this process, as calls on the loop's thread. One owner per signal number and process.
+class signal_port {
+ public:
+  virtual void watch(int signal, unique_function<void(int)> handler) = 0;
+  virtual void unwatch(int signal) noexcept = 0;  // restores what was there before
+
+ protected:
+  ~signal_port() = default;
+};
+
+// Tells one process from every other that had or will have its pid.
+struct process_identity {
+  std::int32_t pid = 0;          // also its session and process group
+  std::uint64_t start_time = 0;  // field 22 of /proc/PID/stat: clock ticks after boot
+  std::string boot_id;
+};
+
+struct process_spec {
+  std::vector<std::string> argv;  // argv[0] without a slash is searched in the PATH of `env`
+  std::vector<std::string> env;   // "NAME=value", the whole environment of the child
+  std::string workdir;            // absolute
+};
+
+struct process_exit {
+  std::optional<int> code;    // exactly one of code and signal
+  std::optional<int> signal;
+  microseconds cpu{0};        // user + system, of the main process and what it waited for
+  std::int64_t max_rss = 0;   // bytes
+};
+
+// Called on the loop's thread, in this order: on_spawned, then output, exit and end of output as they come; or
+// on_spawn_failed alone. Main exit, end of output and "nothing left alive" are three different events.
+class process_events {
+ public:
+  virtual void on_spawned(const process_identity& who) = 0;
+  virtual void on_spawn_failed(int error, std::string_view what) = 0;  // errno of the step `what` ("exec", "chdir", ...)
+  virtual void on_output(std::string_view bytes) = 0;                 // stdout and stderr in the order written
+  virtual void on_output_end() = 0;
+  virtual void on_exit(const process_exit& how) = 0;
+
+ protected:
+  ~process_events() = default;
+};
+
+// A started child, its own session and process group. Destroying it stops all calls of its events and closes its pipe; it
+// does not end the process (the port still reaps it), so kill_session() first.
+class child_process {
+ public:
+  virtual ~child_process() = default;
+  virtual void signal_group(int signal) noexcept = 0;
+  // KILL to every process of the child's session, again and again until none is left; then `done(left)` on the loop's thread
+  // with the number that would not die within the port's bound (0: nothing is alive).
+  virtual void kill_session(unique_function<void(int left)> done) = 0;
+};
+
+class process_port {
+ public:
+  // Never blocks the loop. `events` must outlive the child_process.
+  virtual std::unique_ptr<child_process> spawn(process_spec spec, process_events& events) = 0;
+  // What an earlier life of the service left behind: every process that carries LOOPTASK_RUN_ID=`run_id` in its
+  // environment, and every process of a session that `who` still identifies. KILL until none is left. `done` on the loop's thread.
+  struct leftover {
+    std::string run_id;
+    std::optional<process_identity> who;
+  };
+  virtual void kill_leftovers(std::vector<leftover> runs, unique_function<void(int killed, int left)> done) = 0;
+
+ protected:
+  ~process_port() = default;
+};
+
+class random_port {
+ public:
+  virtual std::uint64_t next() noexcept = 0;
+
+ protected:
+  ~random_port() = default;
+};
+
+// Whole files, synchronously: configuration at start, secrets, small state. Errors: std::system_error with the path.
+class file_port {
+ public:
+  virtual std::string read(const std::string& path) = 0;
+  virtual void append(const std::string& path, std::string_view bytes) = 0;
+  virtual bool exists(const std::string& path) = 0;
+  virtual void make_directories(const std::string& path, unsigned mode) = 0;
+  // An advisory lock held until the result is destroyed; nullptr if another process holds it.
+  class lock {
+   public:
+    virtual ~lock() = default;
+  };
+  virtual std::unique_ptr<lock> try_lock(const std::string& path) = 0;
+
+ protected:
+  ~file_port() = default;
+};
+
+class host {
+ public:
+  virtual ~host() = default;
+  // Called once by the loop that takes this host, before anything else; ports that work with threads come home through it.
+  virtual void attach(inbox& home) = 0;
+  virtual void detach() noexcept = 0;
+  virtual clock_port& clock() noexcept = 0;
+  virtual reactor_port& reactor() noexcept = 0;
+  virtual signal_port& signals() noexcept = 0;
+  virtual process_port& processes() noexcept = 0;
+  virtual random_port& random() noexcept = 0;
+  virtual file_port& files() noexcept = 0;
+};
+
+}  // namespace looptask

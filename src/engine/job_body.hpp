@@ -1,0 +1,57 @@
+#pragma once
+// What a run *is*, seen from the engine: something that can be started and asked to stop. Implemented in src/jobs (commands,
+// coroutines, callbacks) and by tests. Owner: the loop's thread.
+#include <memory>
+#include <optional>
+#include <string>
+
+#include <looptask/host.hpp>
+#include <looptask/run.hpp>
+
+namespace looptask::engine {
+
+struct attempt_context {
+  run_key key;
+  std::string run_id;
+  std::uint32_t attempt = 1;
+};
+
+// How an attempt ended by itself. The engine adds what only it knows: ended after its timeout, cancelled, or at shutdown.
+struct attempt_end {
+  run_result result = run_result::success;  // success, failed or start_failed
+  std::string error;                        // one line; empty on success
+  std::optional<int> exit_code;
+  std::optional<int> signal;
+  microseconds cpu{0};
+  std::int64_t max_rss = 0;
+  std::string output_head, output_tail;
+  std::uint64_t output_dropped = 0;
+  bool leftover_killed = false;  // processes it left behind had to be killed
+};
+
+class attempt_events {
+ public:
+  virtual void on_process(const process_identity& who) = 0;  // at most once, before on_end; so that a restart finds survivors
+  virtual void on_end(attempt_end how) = 0;                  // exactly once, never from inside start(); the attempt may be destroyed inside it
+
+ protected:
+  ~attempt_events() = default;
+};
+
+class attempt {
+ public:
+  virtual ~attempt() = default;
+  // Asks it to end: the polite way first, by force after `kill_after`. Idempotent; a shorter kill_after counts. on_end still
+  // follows, when nothing is left of it.
+  virtual void stop(microseconds kill_after) = 0;
+};
+
+class job_body {
+ public:
+  virtual ~job_body() = default;
+  // `events` outlives the attempt. A throw counts as start_failed and concerns this attempt alone.
+  virtual std::unique_ptr<attempt> start(const attempt_context& context, attempt_events& events) = 0;
+  virtual microseconds kill_after() const = 0;
+};
+
+}  // namespace looptask::engine
