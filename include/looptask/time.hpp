@@ -12,18 +12,18 @@
 
 namespace looptask {
 
-using duration = std::chrono::nanoseconds;
 using microseconds = std::chrono::microseconds;
 
 // A clock in name only, so that its time points are a type of their own.
 struct monotonic_clock {
-  using rep = duration::rep;
-  using period = duration::period;
-  using duration = looptask::duration;
+  using rep = std::chrono::nanoseconds::rep;
+  using period = std::chrono::nanoseconds::period;
+  using duration = std::chrono::nanoseconds;
   using time_point = std::chrono::time_point<monotonic_clock>;
   static constexpr bool is_steady = true;
 };
 
+using duration = std::chrono::nanoseconds;
 using monotonic_time = monotonic_clock::time_point;
 using instant = std::chrono::sys_time<microseconds>;
 
