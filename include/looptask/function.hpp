@@ -50,16 +50,15 @@ class unique_function<R(Args...)> {
   template <class F>
   static constexpr operations heap_operations{
       [](void* s, Args&&... args) -> R { return (*on_heap<F>(s))(std::forward<Args>(args)...); },
-      [](void* from, void* to) noexcept { ::new (to) F*(on_heap<F>(from)); },
-      [](void* s) noexcept { delete on_heap<F>(s); }};
+      [](void* from, void* to) noexcept { ::new (to) F*(on_heap<F>(from)); }, [](void* s) noexcept { delete on_heap<F>(s); }};
 
  public:
   unique_function() noexcept = default;
   unique_function(std::nullptr_t) noexcept {}  // NOLINT(google-explicit-constructor)
 
   template <class F>
-    requires(!std::is_same_v<std::remove_cvref_t<F>, unique_function> && std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
-  unique_function(F&& callable) {  // NOLINT(google-explicit-constructor)
+  requires(!std::is_same_v<std::remove_cvref_t<F>, unique_function> && std::is_invocable_r_v<R, std::decay_t<F>&, Args...>)
+      unique_function(F&& callable) {  // NOLINT(google-explicit-constructor)
     using stored = std::decay_t<F>;
     if constexpr (fits<stored>) {
       ::new (static_cast<void*>(storage_)) stored(std::forward<F>(callable));

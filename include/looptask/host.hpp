@@ -33,6 +33,9 @@ class clock_port {
   virtual duration boot() const noexcept = 0;  // since boot; goes on during suspend
   virtual instant wall() const noexcept = 0;
   virtual std::string boot_id() const = 0;  // differs after each boot of the machine
+  // `handler` is called on the loop's thread soon after somebody set the wall clock (never for slewing). One handler; an
+  // empty one ends it.
+  virtual void on_wall_step(unique_function<void()> handler) = 0;
 
  protected:
   ~clock_port() = default;
@@ -89,10 +92,11 @@ struct process_spec {
 };
 
 struct process_exit {
-  std::optional<int> code;    // exactly one of code and signal
+  monotonic_time at{};      // when it ended, as far as the host knows; never later than now
+  std::optional<int> code;  // exactly one of code and signal
   std::optional<int> signal;
-  microseconds cpu{0};        // user + system, of the main process and what it waited for
-  std::int64_t max_rss = 0;   // bytes
+  microseconds cpu{0};       // user + system, of the main process and what it waited for
+  std::int64_t max_rss = 0;  // bytes
 };
 
 // Called on the loop's thread, in this order: on_spawned, then output, exit and end of output as they come; or
@@ -101,7 +105,7 @@ class process_events {
  public:
   virtual void on_spawned(const process_identity& who) = 0;
   virtual void on_spawn_failed(int error, std::string_view what) = 0;  // errno of the step `what` ("exec", "chdir", ...)
-  virtual void on_output(std::string_view bytes) = 0;                 // stdout and stderr in the order written
+  virtual void on_output(std::string_view bytes) = 0;                  // stdout and stderr in the order written
   virtual void on_output_end() = 0;
   virtual void on_exit(const process_exit& how) = 0;
 
@@ -125,7 +129,8 @@ class process_port {
   // Never blocks the loop. `events` must outlive the child_process.
   virtual std::unique_ptr<child_process> spawn(process_spec spec, process_events& events) = 0;
   // What an earlier life of the service left behind: every process that carries LOOPTASK_RUN_ID=`run_id` in its
-  // environment, and every process of a session that `who` still identifies. KILL until none is left. `done` on the loop's thread.
+  // environment, and every process of a session that `who` still identifies. KILL until none is left. `done` on the loop's
+  // thread.
   struct leftover {
     std::string run_id;
     std::optional<process_identity> who;

@@ -53,7 +53,7 @@ class loop final : public inbox {
   void run();       // until stop(), or until nothing is ready, armed, watched or held
   void run_once();  // one turn; waits for work if there is none
   template <class T>
-  T run(task<T> main);  // until the task is done; returns its result or throws its exception
+  T run(task<T> main);   // until the task is done; returns its result or throws its exception
   void stop() noexcept;  // any thread; run() returns after the current turn
 
   void on_error(unique_function<void(std::exception_ptr)> handler);

@@ -16,7 +16,7 @@ struct error {
 template <class T>
 class [[nodiscard]] result {
  public:
-  result(T value) : state_(std::in_place_index<0>, std::move(value)) {}           // NOLINT(google-explicit-constructor)
+  result(T value) : state_(std::in_place_index<0>, std::move(value)) {}            // NOLINT(google-explicit-constructor)
   result(looptask::error why) : state_(std::in_place_index<1>, std::move(why)) {}  // NOLINT(google-explicit-constructor)
 
   explicit operator bool() const noexcept { return state_.index() == 0; }

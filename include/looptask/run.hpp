@@ -21,17 +21,17 @@ enum class run_result : std::uint8_t { success, failed, timeout, cancelled, kill
 // Why a slot did not run, or why a run ended as it did: one word for machines. `detail` texts carry the values compared.
 enum class cause : std::uint8_t {
   none,
-  overlap,       // an earlier run, or an older waiting slot, held the place
-  limit,         // an earlier slot still waited for room under service.max_running
-  down,          // the service was not running
-  stalled,       // the loop stood still
-  clock_step,    // the wall clock was moved over the slot
-  coalesced,     // another run stands for it
+  overlap,     // an earlier run, or an older waiting slot, held the place
+  limit,       // an earlier slot still waited for room under service.max_running
+  down,        // the service was not running
+  stalled,     // the loop stood still
+  clock_step,  // the wall clock was moved over the slot
+  coalesced,   // another run stands for it
   paused,
-  removed,       // the job was removed, or its definition replaced
-  shutdown,      // ended by a stop of the service
+  removed,   // the job was removed, or its definition replaced
+  shutdown,  // ended by a stop of the service
   dst_gap,
-  leftover       // the main process ended well, but others of its session had to be killed
+  leftover  // the main process ended well, but others of its session had to be killed
 };
 
 // The names used by command line, JSON and database: the enumerator itself, '-' for '_'.

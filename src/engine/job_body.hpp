@@ -32,7 +32,7 @@ struct attempt_end {
 class attempt_events {
  public:
   virtual void on_process(const process_identity& who) = 0;  // at most once, before on_end; so that a restart finds survivors
-  virtual void on_end(attempt_end how) = 0;                  // exactly once, never from inside start(); the attempt may be destroyed inside it
+  virtual void on_end(attempt_end how) = 0;  // exactly once, never from inside start(); the attempt may be destroyed inside it
 
  protected:
   ~attempt_events() = default;

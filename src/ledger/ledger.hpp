@@ -30,8 +30,8 @@ struct attempt_record {
   microseconds cpu{0};
   std::int64_t max_rss = 0;  // bytes
   std::optional<process_identity> process;
-  std::string output_head;  // the first bytes of the output, up to half of history.output_limit
-  std::string output_tail;  // the last ones, as far as they are not in the head
+  std::string output_head;           // the first bytes of the output, up to half of history.output_limit
+  std::string output_tail;           // the last ones, as far as they are not in the head
   std::uint64_t output_dropped = 0;  // bytes between head and tail that were not kept
 };
 
@@ -47,7 +47,7 @@ struct run_record {
   instant decided{};  // wall clock
   std::optional<instant> started;
   std::optional<instant> ended;
-  std::optional<microseconds> lateness;  // started - due, on the job's own timeline
+  std::optional<microseconds> lateness;      // started - due, on the job's own timeline
   slot_outcome outcome = slot_outcome::ran;  // of an open record: ran; of a waiting one: not yet meaningful
   std::optional<run_result> result;
   cause why = cause::none;
@@ -61,11 +61,11 @@ struct run_record {
 // that of the job's trigger.
 struct job_record {
   std::string name;
-  std::string trigger;     // canonical text of the trigger; a change of it is an edit
-  instant judged_from{};   // T: creation, edit or enabling; slots before it never existed
-  instant anchor{};        // E: slot 0 of a grid, first due time of end and start
-  instant watermark{};     // T: every slot up to here, included, has a record (waiting and open ones count)
-  instant wall_high{};     // W: latest wall time seen (no slot up to here comes again without a correction)
+  std::string trigger;    // canonical text of the trigger; a change of it is an edit
+  instant judged_from{};  // T: creation, edit or enabling; slots before it never existed
+  instant anchor{};       // E: slot 0 of a grid, first due time of end and start
+  instant watermark{};    // T: every slot up to here, included, has a record (waiting and open ones count)
+  instant wall_high{};    // W: latest wall time seen (no slot up to here comes again without a correction)
   std::uint32_t epoch = 0;
   std::optional<instant> last_start;  // E
   std::optional<instant> last_end;    // E
@@ -121,7 +121,7 @@ struct statistics {
 
 class store {
  public:
-  virtual ~store() = default;  // makes durable what was submitted; calls no `done` any more
+  virtual ~store() = default;   // makes durable what was submitted; calls no `done` any more
   virtual snapshot load() = 0;  // throws std::runtime_error with path and reason
   virtual void submit(batch what, unique_function<void(commit_error)> done) = 0;
   // A sign of life, at most as durable as the process's death needs; cheap enough for once a second.

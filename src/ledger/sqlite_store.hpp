@@ -16,7 +16,8 @@ enum class durability : std::uint8_t {
 // `directory` exists. Creates or opens history.db there. Throws std::runtime_error naming the file and what to do.
 std::unique_ptr<store> open_sqlite_store(const std::string& directory, durability level, inbox& home);
 
-// Read-only, without a lock, never checkpoints; works beside a running service and after a crash. submit() and alive() are misuse.
+// Read-only, without a lock, never checkpoints; works beside a running service and after a crash. submit() and alive() are
+// misuse.
 std::unique_ptr<store> open_sqlite_reader(const std::string& directory);
 
 }  // namespace looptask::ledger

@@ -30,7 +30,8 @@ class zone {
   enum class showing : std::uint8_t { once, missing, repeated };
   struct lookup {
     showing kind;
-    std::chrono::sys_seconds first;   // once: the instant. repeated: the first showing. missing: the first instant after the jump
+    std::chrono::sys_seconds
+        first;  // once: the instant. repeated: the first showing. missing: the first instant after the jump
     std::chrono::sys_seconds second;  // repeated: the second showing; else equal to first
   };
   lookup resolve(const civil& when) const;
