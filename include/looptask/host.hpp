@@ -83,6 +83,8 @@ struct process_identity {
   std::int32_t pid = 0;          // also its session and process group
   std::uint64_t start_time = 0;  // field 22 of /proc/PID/stat: clock ticks after boot
   std::string boot_id;
+
+  bool operator==(const process_identity&) const = default;
 };
 
 struct process_spec {

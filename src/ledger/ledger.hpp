@@ -3,10 +3,20 @@
 // conformance suite (tests/ledger/conformance.hpp) that each store passes.
 //
 // Everything the engine does goes through submit(): a batch is durable as a whole or not at all, batches become durable
-// in the order submitted, and `done` is called on the loop's thread after that. Stores share one sync among the batches that
-// are waiting. Reading functions see all batches whose `done` has been called.
+// in the order submitted, and `done` is called on the loop's thread after that, in the same order, never inside submit().
+// Stores share one sync among the batches that are waiting. Reading functions see all batches whose `done` has been called.
+//
+// What can fail, as told to `done`:
+//   refused  the batch would change a closed record. It alone fails; submitting it again is useless.
+//   else     the storage failed (disk full, read-only, locked, input/output error). All batches that were waiting when it
+//            did fail too, in their order: nothing overtakes. Submitted again, in order, they succeed once the cause is gone.
 //
 // Owner: the loop's thread. A store with a thread of its own comes home through the inbox it was given.
+//
+//   auto store = ledger::make_memory_store(loop);
+//   ledger::batch b;
+//   b.runs.push_back(claimed);
+//   store->submit(std::move(b), [&](ledger::commit_error e) { if (!e.failed) start(); });
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -33,6 +43,8 @@ struct attempt_record {
   std::string output_head;           // the first bytes of the output, up to half of history.output_limit
   std::string output_tail;           // the last ones, as far as they are not in the head
   std::uint64_t output_dropped = 0;  // bytes between head and tail that were not kept
+
+  bool operator==(const attempt_record&) const = default;
 };
 
 // How far a slot has come. `closed` is terminal: a closed record is never changed again.
@@ -53,8 +65,10 @@ struct run_record {
   cause why = cause::none;
   std::string detail;  // one sentence with the values compared; may be empty
   std::uint64_t slots = 1;
-  instant nominal_last{};  // equal to key.nominal unless slots > 1
-  std::vector<attempt_record> attempts;
+  instant nominal_last{};                // the last slot of a range; stores keep key.nominal here when slots == 1
+  std::vector<attempt_record> attempts;  // by number
+
+  bool operator==(const run_record&) const = default;
 };
 
 // What must survive of a job besides its records. Instants marked E are on the elapsed timeline, W on the wall clock, T on
@@ -73,16 +87,21 @@ struct job_record {
   std::uint64_t runs = 0;      // ended runs, of all kinds
   std::uint64_t failures = 0;  // of these, the ones that did not end in success
   std::string last_error;
+
+  bool operator==(const job_record&) const = default;
 };
 
 // The elapsed timeline of a ledger: elapsed = boot clock + offset while boot_id is the same.
 struct timeline {
   std::string boot_id;
   microseconds offset{0};
+
+  bool operator==(const timeline&) const = default;
 };
 
-// Applied together. Records are inserted, or replace the one with the same key; attempts of a record replace those with the
-// same number and never vanish.
+// Applied together, in this order. Records are inserted, or replace the one with the same key; attempts of a record replace
+// those with the same number and never vanish, so a replacement need not repeat attempts that did not change. Job records
+// replace the one with the same name.
 struct batch {
   std::optional<timeline> clock;
   std::vector<job_record> jobs;
@@ -94,10 +113,11 @@ struct batch {
 
 struct commit_error {
   bool failed = false;
-  std::string message;
+  std::string message;   // one line: what, where, why; empty on success
+  bool refused = false;  // it would change a closed record: not to be submitted again
 };
 
-// What a restart begins with.
+// What a restart begins with. Jobs by name; unfinished records in order of decision, with the output of their attempts.
 struct snapshot {
   std::optional<timeline> clock;
   std::optional<instant> alive;  // E: last sign of life of the previous owner
@@ -109,30 +129,34 @@ struct run_query {
   std::optional<std::string> job;
   std::optional<instant> since;  // by nominal
   std::size_t limit = 0;         // newest first; 0: all
-  bool ran_only = true;          // false: with the slots that did not run
-  bool with_output = false;
+  bool ran_only = true;          // false: with the slots that did not run, or wait
+  bool with_output = false;      // false: output_head and output_tail are empty
 };
 
 struct statistics {
-  std::uint64_t batches = 0;
+  std::uint64_t batches = 0;  // submitted
   std::uint64_t commits = 0;  // durable syncs that carried them
-  std::uint64_t errors = 0;
+  std::uint64_t errors = 0;   // batches that failed
 };
 
 class store {
  public:
   virtual ~store() = default;   // makes durable what was submitted; calls no `done` any more
   virtual snapshot load() = 0;  // throws std::runtime_error with path and reason
+  // `done` is called exactly once while the store lives, also when whoever submitted has gone: let it check.
   virtual void submit(batch what, unique_function<void(commit_error)> done) = 0;
-  // A sign of life, at most as durable as the process's death needs; cheap enough for once a second.
+  // A sign of life, at most as durable as the process's death needs; cheap enough for once a second. A failure is counted
+  // and otherwise ignored: the next one stands for it.
   virtual void alive(instant elapsed) = 0;
-  // Newest nominal first; equal ones in order of decision, newest first.
-  virtual std::vector<run_record> runs(const run_query& what) = 0;
+  // Calls `visit` for each record, newest nominal first, equal ones in order of decision, newest first, until it returns
+  // false. Memory does not grow with the number of records. `visit` must not use the store. Throws as load() does.
+  virtual void visit_runs(const run_query& what, unique_function<bool(run_record)> visit) = 0;
+  std::vector<run_record> runs(const run_query& what);  // all of visit_runs()
   virtual ledger::statistics statistics() const = 0;
 };
 
-// Keeps everything in memory; `done` is called through `home`, so never inside submit(). Several engines may use it one after
-// another: that is what a restart in the simulator is.
+// Keeps everything in memory; `done` is called through `home`. Several engines may use it one after another: that is what a
+// restart in the simulator is.
 std::unique_ptr<store> make_memory_store(inbox& home);
 
 }  // namespace looptask::ledger
