@@ -121,9 +121,10 @@ class child_process {
  public:
   virtual ~child_process() = default;
   virtual void signal_group(int signal) noexcept = 0;
-  // KILL to every process of the child's session, again and again until none is left; then `done(left)` on the loop's thread
-  // with the number that would not die within the port's bound (0: nothing is alive).
-  virtual void kill_session(unique_function<void(int left)> done) = 0;
+  // KILL to every process of the child's session, again and again until none is left; then `done` on the loop's thread, never
+  // from inside this call. `killed`: how many processes other than the main one had to be killed. `left`: how many would not
+  // die within the port's bound; with 0, on_exit has been called before.
+  virtual void kill_session(unique_function<void(int killed, int left)> done) = 0;
 };
 
 class process_port {
