@@ -60,8 +60,9 @@ class reactor_port {
   virtual void rewatch(int fd, readiness wanted) = 0;
   virtual void unwatch(int fd) noexcept = 0;
   // Blocks until a descriptor is ready, a wake, or `until` (never early by more than the clock's own step); calls the
-  // handlers of what is ready. nullopt: no deadline. A deadline in the past polls.
-  virtual void wait(std::optional<monotonic_time> until) = 0;
+  // handlers of what is ready. nullopt: no deadline. A deadline in the past polls. True if it called anything on behalf of
+  // its user (not for a mere wake or deadline): then there may be more to come at this same instant.
+  virtual bool wait(std::optional<monotonic_time> until) = 0;
   virtual void wake() noexcept = 0;  // any thread, and from a signal handler
 
  protected:
