@@ -1,8 +1,6 @@
-# looptask_layer(NAME FOLDERS ... [EXCLUDE file ...] LINKS ... PRIVATE_LINKS ...): a static library of all sources in src/FOLDER.
-function(looptask_compile_options target)
-  target_compile_options(${target} PRIVATE -Wall -Wextra -Wpedantic -Wconversion -Wshadow -Werror)
-endfunction()
-
+# looptask_layer(NAME FOLDERS ... [EXCLUDE file ...] [LINKS ...] [PRIVATE_LINKS ...]): the static library looptask_NAME of all
+# sources in src/FOLDER. LINKS are the layers below; PRIVATE_LINKS are libraries whose headers stay inside. That includes
+# point downwards only is checked by tools/lint/layers.
 function(looptask_layer name)
   cmake_parse_arguments(LAYER "" "" "FOLDERS;EXCLUDE;LINKS;PRIVATE_LINKS" ${ARGN})
   set(sources)
