@@ -1,0 +1,33 @@
+#pragma once
+// A file system in memory, with the errors of a real one (no such file, no such directory, is a directory). Contents stay over
+// the lives of a simulated service; its locks go with their holders.
+//
+// Owner: the thread of the world. A lock must not outlive the file system.
+#include <map>
+#include <memory>
+#include <set>
+#include <string>
+#include <string_view>
+
+#include <looptask/host.hpp>
+
+namespace looptask::sim {
+
+class memory_files final : public file_port {
+ public:
+  std::string read(const std::string& path) override;
+  void append(const std::string& path, std::string_view bytes) override;
+  bool exists(const std::string& path) override;
+  void make_directories(const std::string& path, unsigned mode) override;
+  std::unique_ptr<lock> try_lock(const std::string& path) override;
+
+ private:
+  class held_lock;
+  std::string& open(const std::string& path);  // creates an empty file in a directory that exists
+
+  std::map<std::string, std::string> contents_;
+  std::set<std::string> directories_{"/", "/tmp"};
+  std::set<std::string> locked_;
+};
+
+}  // namespace looptask::sim
