@@ -27,6 +27,9 @@ struct attempt_end {
   std::string output_head, output_tail;
   std::uint64_t output_dropped = 0;
   bool leftover_killed = false;  // processes it left behind had to be killed
+  // When the work ended, as far as known (process_exit::at): a loop that stood still hears of it later. Never later than
+  // now; absent: now.
+  std::optional<monotonic_time> ended;
 };
 
 class attempt_events {
