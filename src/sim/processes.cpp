@@ -40,8 +40,8 @@ struct virtual_processes::session {
   int end_code = 0;
   bool asked = false;  // `exits` has begun
   std::vector<duration> child_ends;
-  process_events* events = nullptr;                // nullptr: nobody listens
-  std::vector<unique_function<void(int)>> killed;  // the answers that kill_session owes
+  process_events* events = nullptr;                     // nullptr: nobody listens
+  std::vector<unique_function<void(int, int)>> killed;  // the answers that kill_session owes
 
   std::vector<agenda::entry> texts;  // planned, by time
   std::optional<agenda::entry> exit, output_end, gone;
@@ -76,16 +76,16 @@ class virtual_processes::handle final : public child_process {
     port_.signal(who_, number);
   }
 
-  void kill_session(unique_function<void(int left)> done) override {
+  void kill_session(unique_function<void(int killed, int left)> done) override {
     port_.world_.trace_.record(port_.world_.now_, "kill-session", who_->who.pid);
-    port_.signal(who_, SIGKILL);
+    const int killed = port_.signal(who_, SIGKILL).children;
     who_->killed.push_back(std::move(done));
     // Planned after the ends it brought about, so it is reported after them.
-    port_.world_.agenda_.add(port_.world_.now_, rank::ordinary, [who = who_] {
+    port_.world_.agenda_.add(port_.world_.now_, rank::ordinary, [who = who_, killed] {
       if (who->killed.empty()) return;  // the handle is gone
-      unique_function<void(int)> next = std::move(who->killed.front());
+      unique_function<void(int, int)> next = std::move(who->killed.front());
       who->killed.erase(who->killed.begin());
-      next(0);
+      next(killed, 0);
     });
   }
 
@@ -199,18 +199,18 @@ void virtual_processes::forget_if_over(session& who) {
   if (who.exit_reported && who.output_end_reported && who.last_end() <= world_.now_) sessions_.erase(who.who.pid);
 }
 
-int virtual_processes::signal(const session_pointer& who, int number) {
+virtual_processes::ended virtual_processes::signal(const session_pointer& who, int number) {
   LOOPTASK_ASSERT(number != SIGSTOP && number != SIGTSTP && number != SIGTTIN && number != SIGTTOU,
                   "a virtual process cannot be stopped and continued");
-  if (has_no_effect(number)) return 0;
+  if (has_no_effect(number)) return {};
   const duration now = world_.now_;
   const bool forced = number == SIGKILL;
-  int ended = 0;
+  ended count;
   if (who->main_end > now) {
     if (forced || who->what.on_signal == reaction::dies) {
       who->main_end = now;
       who->end_signal = number;
-      ++ended;
+      ++count.main;
     } else if (who->what.on_signal == reaction::exits && !who->asked) {
       who->asked = true;
       const duration end = later(now, who->what.signal_delay);
@@ -224,10 +224,10 @@ int virtual_processes::signal(const session_pointer& who, int number) {
   for (std::size_t i = 0; i < who->child_ends.size(); ++i) {
     if (who->child_ends[i] <= now || (!forced && who->what.children[i].on_signal == reaction::ignores)) continue;
     who->child_ends[i] = now;
-    ++ended;
+    ++count.children;
   }
   plan(who);
-  return ended;
+  return count;
 }
 
 void virtual_processes::kill_leftovers(std::vector<leftover> runs, unique_function<void(int killed, int left)> done) {
@@ -236,10 +236,11 @@ void virtual_processes::kill_leftovers(std::vector<leftover> runs, unique_functi
   for (const auto& [pid, who] : present) {
     const bool wanted = std::any_of(runs.begin(), runs.end(), [&who = who](const leftover& run) {
       if (!run.run_id.empty() && run.run_id == who->run_id) return true;
-      return run.who && run.who->pid == who->who.pid && run.who->start_time == who->who.start_time &&
-             run.who->boot_id == who->who.boot_id;
+      return run.who == who->who;
     });
-    if (wanted) killed += signal(who, SIGKILL);
+    if (!wanted) continue;
+    const ended count = signal(who, SIGKILL);
+    killed += count.main + count.children;
   }
   world_.trace_.record(world_.now_, "kill-leftovers", killed);
   std::erase_if(answers_, [this](const agenda::entry& entry) { return entry.at < world_.now_; });

@@ -56,7 +56,11 @@ class virtual_processes final : public process_port {
   void report_exit(const session_pointer& who);
   void report_output_end(const session_pointer& who);
   void forget_if_over(session& who);
-  int signal(const session_pointer& who, int number);  // returns how many processes it ended
+  struct ended {
+    int main = 0;
+    int children = 0;
+  };
+  ended signal(const session_pointer& who, int number);  // how many processes it ended
 
   world& world_;
   std::map<std::string, spawn_decision> programs_;

@@ -181,7 +181,7 @@ void world::move_to(duration at) {
   while (!stalls_.empty() && stalls_.begin()->second <= now_) stalls_.erase(stalls_.begin());
 }
 
-void world::wait(std::optional<monotonic_time> until) {
+bool world::wait(std::optional<monotonic_time> until) {
   LOOPTASK_ASSERT(home_ != nullptr, "wait on a world to which no loop is attached");
   ++waits_;
   std::optional<duration> deadline;
@@ -193,12 +193,14 @@ void world::wait(std::optional<monotonic_time> until) {
     move_to(target);
     trace_.record(now_, "time");
   }
-  events_ += agenda_.run_due(now_);
+  const std::uint64_t ran = agenda_.run_due(now_);
+  events_ += ran;
   if (!crashes_.empty() && *crashes_.begin() <= now_) {
     crashes_.erase(crashes_.begin());
     trace_.record(now_, "crash");
     throw crash("sim: the service crashes at " + when(now_));
   }
+  return ran != 0;
 }
 
 void world::signal_table::watch(int signal, unique_function<void(int)> handler) {

@@ -131,7 +131,7 @@ class world final : public host, private clock_port, private reactor_port {
   void watch(int fd, readiness wanted, readiness_handler& handler) override;
   void rewatch(int fd, readiness wanted) override;
   void unwatch(int fd) noexcept override;
-  void wait(std::optional<monotonic_time> until) override;
+  bool wait(std::optional<monotonic_time> until) override;
   void wake() noexcept override { woken_.store(true, std::memory_order_release); }
 
   class signal_table final : public signal_port {

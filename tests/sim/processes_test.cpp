@@ -79,8 +79,9 @@ TEST_F(virtual_process, that_ignores_signals_ends_by_kill_session) {
   run_until(3s);
   EXPECT_EQ(events.lines, (lines{"spawned"}));
   int left = -1;
-  child->kill_session([&](int n) {
+  child->kill_session([&](int killed, int n) {
     left = n;
+    EXPECT_EQ(killed, 0) << "the main process does not count";
     EXPECT_TRUE(events.over()) << "the ends come before the answer";
   });
   EXPECT_EQ(left, -1) << "never from inside kill_session()";
@@ -126,10 +127,10 @@ TEST_F(virtual_process, leaves_children_that_hold_the_output) {
   ASSERT_EQ(w.alive().size(), 1U);
   EXPECT_FALSE(w.alive()[0].main);
   EXPECT_EQ(w.alive()[0].children, 1);
-  int left = -1;
-  child->kill_session([&](int n) { left = n; });
+  std::pair<int, int> answer{-1, -1};
+  child->kill_session([&](int killed, int left) { answer = {killed, left}; });
   run_until(6s);
-  EXPECT_EQ(left, 0);
+  EXPECT_EQ(answer, (std::pair{1, 0}));
   EXPECT_TRUE(w.alive().empty());
 }
 
@@ -175,7 +176,7 @@ TEST_F(virtual_process, answers_nobody_after_the_loop_is_gone) {
   w.program("job", {.takes = for_ever});
   bool answered = false;
   auto child = w.processes().spawn(command("job"), events);
-  child->kill_session([&](int) { answered = true; });
+  child->kill_session([&](int, int) { answered = true; });
   w.processes().kill_leftovers({}, [&](int, int) { answered = true; });
   child.reset();
   loop.reset();
