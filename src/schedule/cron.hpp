@@ -1,6 +1,12 @@
 #pragma once
 // Cron expressions of five, six and seven fields and the macros, as docs/cron.md defines them. Parsed values are immutable,
-// small, free of allocation in next(), and may be shared by threads.
+// may be shared by threads, and next() allocates nothing.
+//
+//   auto weekdays = cron_expression::parse("30 9 * * MON-FRI");   // error: "column 5, hour \"25\": ..."
+//   auto berlin = zone::load("Europe/Berlin");
+//   instant from = ...;
+//   for (auto at = weekdays.value().next(from, berlin.value()); at; at = weekdays.value().next(*at, berlin.value())) use(*at);
+//   weekdays.value().to_string() == "30 9 * * 1-5"
 #include <optional>
 #include <string>
 #include <string_view>
@@ -8,24 +14,61 @@
 #include <looptask/result.hpp>
 #include <looptask/time.hpp>
 
+#include "schedule/cron_fields.hpp"
 #include "schedule/zone.hpp"
 
 namespace looptask::schedule {
 
+// What a change of the clock had to do with one fire time.
+enum class dst_note : std::uint8_t {
+  none,
+  moved,           // fixed time: it stands for missing times, at the first instant after the jump
+  merged,          // fixed time: the same, and the expression matches this instant anyway
+  first_showing,   // the wall time of this fire comes again; a fixed time fires now only
+  second_showing,  // wildcard: this is the second time the wall shows it
+};
+
 class cron_expression {
  public:
-  // Errors name the field, the offending text and what would be right. Bounded time and memory for any input.
+  // Errors name column, field, the offending text and what would be right. Bounded time and memory for any input.
   static result<cron_expression> parse(std::string_view text);
 
-  // The smallest fire time strictly later than `after`; nullopt: never again. Bounded search. For `@every` the instants are
-  // after + interval (so a chain of calls is start + k * interval, microseconds kept); `@reboot` has none.
-  std::optional<instant> next(instant after, const zone& where) const;
+  // The smallest fire time strictly later than `after`; nullopt: never again (or not before the year 10000). Bounded search.
+  // For `@every` the instants are after + interval (so a chain of calls is start + k * interval, microseconds kept);
+  // `@reboot` has none.
+  std::optional<instant> next(instant after, const zone& where) const noexcept;
+
+  // Why `fire`, one of the instants next() gives for `where`, is what it is.
+  dst_note note_of(instant fire, const zone& where) const noexcept;
 
   // Canonical text: parse(to_string()) is the same expression.
   std::string to_string() const;
-  bool is_wildcard() const noexcept;  // minute or hour field begins with '*': follows the wall clock through changes
-  bool is_reboot() const noexcept;
+  bool operator==(const cron_expression& other) const noexcept;
+
+  bool is_wildcard() const noexcept { return kind_ == kind::fields && fields_.wildcard(); }  // minute or hour begins with `*`
+  bool is_reboot() const noexcept { return kind_ == kind::reboot; }
   std::optional<microseconds> every() const noexcept;  // of "@every"
+  const cron_fields* fields() const noexcept { return kind_ == kind::fields ? &fields_ : nullptr; }
+
+  // How the text was written, where that hints at a misunderstanding. No part of the meaning, nor of ==.
+  struct spelling {
+    bool wrapped = false;           // a range runs over the end of its field
+    bool stepped_day_star = false;  // a day field begins with `*/n`
+    bool step_too_big = false;      // a step leaves the first value only
+    bool uneven_step = false;       // `*/n` of a field whose length n does not divide
+    bool many_fields = false;       // six or seven: the first is seconds
+  };
+  const spelling& written() const noexcept { return written_; }
+
+ private:
+  enum class kind : std::uint8_t { fields, every, reboot };
+  friend class cron_parser;
+  cron_expression() = default;
+
+  kind kind_ = kind::fields;
+  spelling written_;
+  microseconds every_{0};
+  cron_fields fields_;
 };
 
 }  // namespace looptask::schedule
