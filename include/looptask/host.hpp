@@ -96,7 +96,7 @@ struct process_spec {
 
 struct process_exit {
   monotonic_time at{};      // when it ended, as far as the host knows; never later than now
-  std::optional<int> code;  // exactly one of code and signal
+  std::optional<int> code;  // exactly one of code and signal; neither if something else in this process took the status
   std::optional<int> signal;
   microseconds cpu{0};       // user + system, of the main process and what it waited for
   std::int64_t max_rss = 0;  // bytes

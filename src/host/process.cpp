@@ -1,0 +1,184 @@
+#include "host/process.hpp"
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <unordered_map>
+#include <utility>
+
+#include "host/process_child.hpp"
+#include "host/process_launcher.hpp"
+#include "host/process_sweep.hpp"
+
+namespace looptask {
+namespace {
+
+// After this long without dying, a process is reported instead of waited for.
+constexpr std::chrono::seconds kill_bound(5);
+
+class handle final : public child_process {
+ public:
+  explicit handle(std::shared_ptr<supervised_child> child) : child_(std::move(child)) {}
+  ~handle() override { child_->release(); }
+  handle(const handle&) = delete;
+  handle& operator=(const handle&) = delete;
+
+  void signal_group(int signal) noexcept override { child_->signal_group(signal); }
+  void kill_session(unique_function<void(int killed, int left)> done) override { child_->kill_session(std::move(done)); }
+
+ private:
+  std::shared_ptr<supervised_child> child_;
+};
+
+}  // namespace
+
+// The part of the port that lives on the loop's thread. What the two threads post holds it weakly: work that comes home after
+// detach() finds nobody.
+class real_process_port::home_side final : public child_keeper, public std::enable_shared_from_this<home_side> {
+ public:
+  home_side(reactor_port& reactor, const clock_port& clock) : reactor_(reactor), clock_(clock) {}
+
+  void attach(inbox& home) {
+    LOOPTASK_ASSERT(home_ == nullptr, "a process port is attached to one loop at a time");
+    home_ = &home;
+    boot_id_ = clock_.boot_id();
+    struct sigaction now {};
+    ::sigaction(SIGCHLD, nullptr, &now);
+    const bool ignored = (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_IGN;
+    if (!ignored && (now.sa_flags & SA_NOCLDWAIT) == 0) return;
+    now.sa_flags &= ~SA_NOCLDWAIT;
+    if (ignored) now.sa_handler = SIG_DFL;
+    ::sigaction(SIGCHLD, &now, nullptr);
+  }
+
+  void detach() noexcept {
+    launcher_.reset();
+    sweeper_.reset();
+    for (const auto& [ticket, child] : children_) child->detach();
+    children_.clear();
+    searches_.clear();
+    home_ = nullptr;
+  }
+
+  std::shared_ptr<supervised_child> spawn(process_spec spec, process_events& events) {
+    LOOPTASK_ASSERT(home_ != nullptr, "spawn needs a loop: attach() first");
+    LOOPTASK_ASSERT(!spec.argv.empty(), "spawn needs a program: argv is empty");
+    LOOPTASK_ASSERT(spec.workdir.starts_with('/'), "spawn needs an absolute workdir");
+    if (!launcher_) {
+      launcher_.emplace([weak = weak_from_this(), home = home_](std::uint64_t ticket, launched child) {
+        home->post([weak, ticket, child = std::move(child)]() mutable {
+          if (const auto self = weak.lock()) self->on_launched(ticket, std::move(child));
+        });
+      });
+    }
+    const std::uint64_t ticket = ++last_ticket_;
+    const auto child = std::make_shared<supervised_child>(*this, ticket, events);
+    children_.emplace(ticket, child);
+    launcher_->begin(ticket, std::move(spec));
+    return child;
+  }
+
+  void kill_leftovers(std::vector<leftover> runs, unique_function<void(int killed, int left)> done) {
+    LOOPTASK_ASSERT(home_ != nullptr, "kill_leftovers needs a loop: attach() first");
+    process_sweeper::search what;
+    what.ticket = ++last_ticket_;
+    for (const leftover& run : runs) {
+      if (!run.run_id.empty()) what.variables.push_back("LOOPTASK_RUN_ID=" + run.run_id);
+      if (run.who && run.who->pid > 0 && run.who->boot_id == boot_id_)
+        what.sessions.push_back({run.who->pid, run.who->start_time});
+    }
+    searches_.emplace(what.ticket, std::move(done));
+    begin_search(std::move(what));
+  }
+
+  process_statistics statistics() const noexcept {
+    process_statistics now;
+    for (const auto& [ticket, child] : children_) {
+      if (child->is_running()) ++now.alive;
+      if (child->is_launching()) ++now.launching;
+    }
+    now.started = started_;
+    now.failed = failed_;
+    return now;
+  }
+
+  // child_keeper
+  reactor_port& reactor() noexcept override { return reactor_; }
+  const clock_port& clock() const noexcept override { return clock_; }
+  bool withdraw(std::uint64_t ticket) override { return launcher_ && launcher_->withdraw(ticket); }
+  void sweep(std::uint64_t ticket, const process_identity& who) override {
+    const process_sweeper::session session{who.pid, who.start_time};
+    begin_search({ticket, {session}, {}, session});
+  }
+  void later(std::uint64_t ticket, void (supervised_child::*step)()) override {
+    home_->post([weak = weak_from_this(), ticket, step] {
+      const auto self = weak.lock();
+      if (const auto child = self ? self->find(ticket) : nullptr) (*child.*step)();
+    });
+  }
+  void forget(std::uint64_t ticket) noexcept override { children_.erase(ticket); }
+
+ private:
+  void begin_search(process_sweeper::search what) {
+    if (!sweeper_) {
+      sweeper_.emplace(kill_bound, [weak = weak_from_this(), home = home_](std::uint64_t ticket, int killed, int left) {
+        home->post([weak, ticket, killed, left] {
+          if (const auto self = weak.lock()) self->on_swept(ticket, killed, left);
+        });
+      });
+    }
+    sweeper_->begin(std::move(what));
+  }
+
+  std::shared_ptr<supervised_child> find(std::uint64_t ticket) {
+    const auto found = children_.find(ticket);
+    return found == children_.end() ? nullptr : found->second;
+  }
+
+  // A child that nobody waits for any more is killed by the destruction of `child`.
+  void on_launched(std::uint64_t ticket, launched child) {
+    const auto known = find(ticket);
+    if (!known) return;
+    ++(child.error() == 0 ? started_ : failed_);
+    known->on_launched(std::move(child), boot_id_);
+  }
+
+  void on_swept(std::uint64_t ticket, int killed, int left) {
+    if (auto search = searches_.extract(ticket)) return search.mapped()(killed, left);
+    if (const auto child = find(ticket)) child->on_swept(killed, left);
+  }
+
+  reactor_port& reactor_;
+  const clock_port& clock_;
+  inbox* home_ = nullptr;
+  std::string boot_id_;
+  std::uint64_t last_ticket_ = 0;
+  std::size_t started_ = 0;
+  std::size_t failed_ = 0;
+  std::unordered_map<std::uint64_t, std::shared_ptr<supervised_child>> children_;
+  std::unordered_map<std::uint64_t, unique_function<void(int killed, int left)>> searches_;
+  std::optional<process_launcher> launcher_;
+  std::optional<process_sweeper> sweeper_;
+};
+
+real_process_port::real_process_port(reactor_port& reactor, const clock_port& clock)
+    : home_(std::make_shared<home_side>(reactor, clock)) {}
+
+real_process_port::~real_process_port() { home_->detach(); }
+
+void real_process_port::attach(inbox& home) { home_->attach(home); }
+
+void real_process_port::detach() noexcept { home_->detach(); }
+
+std::unique_ptr<child_process> real_process_port::spawn(process_spec spec, process_events& events) {
+  return std::make_unique<handle>(home_->spawn(std::move(spec), events));
+}
+
+void real_process_port::kill_leftovers(std::vector<leftover> runs, unique_function<void(int killed, int left)> done) {
+  home_->kill_leftovers(std::move(runs), std::move(done));
+}
+
+process_statistics real_process_port::statistics() const noexcept { return home_->statistics(); }
+
+}  // namespace looptask

@@ -1,0 +1,221 @@
+#include "host/process_child.hpp"
+
+#include <sys/resource.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <system_error>
+#include <utility>
+
+namespace looptask {
+namespace {
+
+// One readiness reads at most this much, so that a child that floods does not hold up the turn; the rest is still there in
+// the next one.
+constexpr std::size_t chunk_size = 64 * 1024;
+constexpr int chunks_per_readiness = 4;
+
+constexpr int wait_on_pidfd = 3;  // P_PIDFD, missing from older headers
+
+struct ending {
+  int error = 0;  // of waitid
+  siginfo_t info{};
+  rusage usage{};
+};
+
+// The C library's waitid has no rusage.
+ending wait_for_exit(int pidfd, int options) noexcept {
+  ending how;
+  long got = 0;
+  do {
+    got = ::syscall(SYS_waitid, wait_on_pidfd, pidfd, &how.info, options, &how.usage);
+  } while (got != 0 && errno == EINTR);
+  if (got != 0) how.error = errno;
+  return how;
+}
+
+microseconds to_duration(const timeval& time) { return std::chrono::seconds(time.tv_sec) + microseconds(time.tv_usec); }
+
+process_exit describe(const ending& how, monotonic_time at) {
+  process_exit exit;
+  exit.at = at;
+  if (how.error != 0) return exit;
+  if (how.info.si_code == CLD_EXITED)
+    exit.code = how.info.si_status;
+  else
+    exit.signal = how.info.si_status;
+  exit.cpu = to_duration(how.usage.ru_utime) + to_duration(how.usage.ru_stime);
+  exit.max_rss = std::int64_t{how.usage.ru_maxrss} * 1024;
+  return exit;
+}
+
+// Right after the reaping of the leader: does any process still hold this number as its session or group? The kernel says
+// "no such process" only when nobody does, "not a leader" when somebody does, and opens it when it has been given anew.
+bool session_has_members(std::int32_t pid) noexcept {
+  const descriptor reused(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  return !reused && errno != ESRCH;
+}
+
+}  // namespace
+
+void supervised_child::exit_watch::on_ready(readiness) {
+  const auto alive = child.shared_from_this();
+  child.notice_exit();
+}
+
+void supervised_child::output_watch::on_ready(readiness) {
+  const auto alive = child.shared_from_this();
+  child.read_output();
+}
+
+void supervised_child::signal_group(int signal) noexcept {
+  if (stage_ == stage::launching)
+    signals_.push_back(signal);
+  else if (stage_ != stage::reaped)
+    ::kill(-who_.pid, signal);  // nobody else's group: its leader is not reaped
+}
+
+void supervised_child::kill_session(unique_function<void(int killed, int left)> done) {
+  killed_.push_back(std::move(done));
+  if (keeper_ == nullptr || sweeping_) return;
+  sweeping_ = true;
+  if (stage_ != stage::launching)
+    begin_sweep();
+  else if (keeper_->withdraw(ticket_))
+    keeper_->later(ticket_, &supervised_child::on_withdrawn);
+}
+
+void supervised_child::release() noexcept {
+  events_ = nullptr;
+  killed_.clear();
+  close_output();
+  if (keeper_ == nullptr) return;
+  if (stage_ == stage::launching) {
+    if (keeper_->withdraw(ticket_)) stage_ = stage::reaped;
+  } else if (stage_ == stage::ended && !sweeping_) {
+    reap();
+  }
+  forget_if_done();
+}
+
+void supervised_child::on_launched(launched child, const std::string& boot_id) {
+  const auto alive = shared_from_this();
+  if (child.error() != 0) return fail(child.error(), child.step());
+  who_ = {child.pid(), child.start_time(), boot_id};
+  launched::descriptors opened = child.release();
+  pidfd_ = std::move(opened.pidfd);
+  stage_ = stage::running;
+  try {
+    keeper_->reactor().watch(pidfd_.get(), readiness::read, exit_watch_);
+    watching_exit_ = true;
+    if (events_ != nullptr) {
+      keeper_->reactor().watch(opened.output.get(), readiness::read, output_watch_);
+      output_ = std::move(opened.output);
+    }
+  } catch (const std::system_error& error) {
+    signal_group(SIGKILL);
+    stop_watching_exit();
+    wait_for_exit(pidfd_.get(), WEXITED);  // it has just been killed
+    return fail(error.code().value(), "watch");
+  }
+  // Nobody has heard of a child whose handle went before it came.
+  const bool unwanted = sweeping_ || events_ == nullptr;
+  sweeping_ = unwanted;
+  if (events_ != nullptr) events_->on_spawned(who_);
+  for (const int signal : std::exchange(signals_, {})) signal_group(signal);
+  if (unwanted) begin_sweep();
+}
+
+void supervised_child::fail(int error, std::string_view what) {
+  stage_ = stage::reaped;
+  pidfd_.reset();
+  if (events_ != nullptr) events_->on_spawn_failed(error, what);
+  if (sweeping_)
+    on_swept(0, 0);
+  else
+    forget_if_done();
+}
+
+void supervised_child::on_withdrawn() { fail(ECANCELED, "stopped before it was started"); }
+
+void supervised_child::begin_sweep() {
+  if (stage_ == stage::ended) reap();
+  if (stage_ == stage::reaped && !session_has_members(who_.pid))
+    keeper_->later(ticket_, &supervised_child::on_nothing_left);
+  else
+    keeper_->sweep(ticket_, who_);
+}
+
+void supervised_child::on_swept(int killed, int left) {
+  const auto alive = shared_from_this();
+  if (stage_ == stage::running) notice_exit();  // the killed main process may be reported before its pidfd was seen
+  sweeping_ = false;
+  if (stage_ == stage::ended) reap();
+  for (auto& done : std::exchange(killed_, {})) done(killed, left);
+  forget_if_done();
+}
+
+void supervised_child::notice_exit() {
+  if (stage_ != stage::running) return;
+  // Leaves the zombie: it keeps the pid ours until the session is known to be empty.
+  const ending how = wait_for_exit(pidfd_.get(), WEXITED | WNOHANG | WNOWAIT);
+  if (how.error == 0 && how.info.si_pid == 0) return;
+  stop_watching_exit();
+  stage_ = stage::ended;
+  if (events_ != nullptr) events_->on_exit(describe(how, keeper_->clock().monotonic()));
+  if (events_ == nullptr && !sweeping_ && stage_ == stage::ended) reap();
+  forget_if_done();
+}
+
+void supervised_child::read_output() {
+  static thread_local std::array<char, chunk_size> buffer;
+  for (int chunk = 0; chunk < chunks_per_readiness && output_; ++chunk) {
+    const ssize_t got = ::read(output_.get(), buffer.data(), buffer.size());
+    if (got < 0 && errno == EINTR) continue;
+    if (got < 0 && errno == EAGAIN) return;
+    if (got <= 0) {
+      close_output();
+      if (events_ != nullptr) events_->on_output_end();
+      return;
+    }
+    events_->on_output({buffer.data(), static_cast<std::size_t>(got)});
+    if (static_cast<std::size_t>(got) < buffer.size()) return;
+  }
+}
+
+void supervised_child::close_output() noexcept {
+  if (!output_) return;
+  if (keeper_ != nullptr) keeper_->reactor().unwatch(output_.get());
+  output_.reset();
+}
+
+void supervised_child::stop_watching_exit() noexcept {
+  if (std::exchange(watching_exit_, false) && keeper_ != nullptr) keeper_->reactor().unwatch(pidfd_.get());
+}
+
+void supervised_child::reap() noexcept {
+  wait_for_exit(pidfd_.get(), WEXITED | WNOHANG);
+  pidfd_.reset();
+  stage_ = stage::reaped;
+}
+
+void supervised_child::forget_if_done() noexcept {
+  if (keeper_ != nullptr && stage_ == stage::reaped && events_ == nullptr && !sweeping_) keeper_->forget(ticket_);
+}
+
+void supervised_child::detach() noexcept {
+  stop_watching_exit();
+  close_output();
+  if (stage_ == stage::running || stage_ == stage::ended) wait_for_exit(pidfd_.get(), WEXITED | WNOHANG);
+  pidfd_.reset();
+  stage_ = stage::reaped;
+  keeper_ = nullptr;
+  events_ = nullptr;
+  killed_.clear();
+}
+
+}  // namespace looptask

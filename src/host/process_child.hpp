@@ -1,0 +1,95 @@
+#pragma once
+// One child of the real process port, from the request to the reaping. Owner: the loop's thread.
+//
+// Three things end on their own: the main process (exited), its output (the pipe is closed), and the killing of its session.
+// The child is forgotten when it is reaped and its handle is gone.
+#include <cstdint>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include <looptask/function.hpp>
+#include <looptask/host.hpp>
+
+#include "host/descriptor.hpp"
+#include "host/process_launch.hpp"
+
+namespace looptask {
+
+class supervised_child;
+
+// What a child needs of the port that keeps it.
+class child_keeper {
+ public:
+  virtual reactor_port& reactor() noexcept = 0;
+  virtual const clock_port& clock() const noexcept = 0;
+  virtual bool withdraw(std::uint64_t ticket) = 0;  // a launch that has not begun
+  virtual void sweep(std::uint64_t ticket, const process_identity& who) = 0;
+  virtual void later(std::uint64_t ticket, void (supervised_child::*step)()) = 0;  // on the loop, not from inside this call
+  virtual void forget(std::uint64_t ticket) noexcept = 0;
+
+ protected:
+  ~child_keeper() = default;
+};
+
+class supervised_child final : public std::enable_shared_from_this<supervised_child> {
+ public:
+  supervised_child(child_keeper& keeper, std::uint64_t ticket, process_events& events)
+      : keeper_(&keeper), events_(&events), ticket_(ticket) {}
+  supervised_child(const supervised_child&) = delete;
+  supervised_child& operator=(const supervised_child&) = delete;
+
+  // Called by the handle.
+  void signal_group(int signal) noexcept;
+  void kill_session(unique_function<void(int killed, int left)> done);
+  void release() noexcept;  // the handle is gone: no more calls
+
+  // Called by the port.
+  void on_launched(launched child, const std::string& boot_id);
+  void on_swept(int killed, int left);
+  void on_withdrawn();
+  void on_nothing_left() { on_swept(0, 0); }
+  void detach() noexcept;
+  bool is_running() const noexcept { return stage_ == stage::running || stage_ == stage::ended; }
+  bool is_launching() const noexcept { return stage_ == stage::launching; }
+
+ private:
+  enum class stage : std::uint8_t { launching, running, ended, reaped };
+
+  // Readiness of the two descriptors comes in through these.
+  struct exit_watch final : readiness_handler {
+    explicit exit_watch(supervised_child& owner) : child(owner) {}
+    void on_ready(readiness) override;
+    supervised_child& child;
+  };
+  struct output_watch final : readiness_handler {
+    explicit output_watch(supervised_child& owner) : child(owner) {}
+    void on_ready(readiness) override;
+    supervised_child& child;
+  };
+
+  void fail(int error, std::string_view what);
+  void begin_sweep();
+  void notice_exit();
+  void read_output();
+  void close_output() noexcept;
+  void stop_watching_exit() noexcept;
+  void reap() noexcept;
+  void forget_if_done() noexcept;
+
+  child_keeper* keeper_;    // nullptr: the port is detached
+  process_events* events_;  // nullptr: the handle is gone
+  const std::uint64_t ticket_;
+  stage stage_ = stage::launching;
+  bool sweeping_ = false;
+  bool watching_exit_ = false;
+  process_identity who_;
+  descriptor pidfd_;
+  descriptor output_;
+  std::vector<int> signals_;  // asked for before there was a process
+  std::vector<unique_function<void(int killed, int left)>> killed_;
+  exit_watch exit_watch_{*this};
+  output_watch output_watch_{*this};
+};
+
+}  // namespace looptask

@@ -1,0 +1,265 @@
+#include "host/process_launch.hpp"
+
+#include <fcntl.h>
+#include <linux/close_range.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <csignal>
+#include <optional>
+#include <string_view>
+#include <vector>
+
+#include "host/process_table.hpp"
+
+namespace looptask {
+namespace {
+
+enum class step : int { session, signals, input, output, workdir, descriptors, exec };
+
+struct failure {
+  step where;
+  int error;
+};
+
+// Everything the child needs, laid out before it exists.
+struct child_plan {
+  const char* program;
+  char* const* argv;
+  char* const* envp;
+  const char* workdir;
+  int input;
+  int output;
+  int status;  // close-on-exec: its end of file says that the program runs
+};
+
+// ---- between vfork and exec: system calls only, no allocation, no lock, nothing that a sanitizer or a user hooks ----
+
+[[noreturn]] void give_up(const child_plan& plan, step where) noexcept {
+  const failure report{where, errno};
+  ssize_t written = 0;
+  do {
+    written = ::write(plan.status, &report, sizeof report);
+  } while (written < 0 && errno == EINTR);
+  ::_exit(127);
+}
+
+// Handlers are reset by exec, ignored signals are not. The raw call also reaches the two numbers that the C library keeps for
+// itself. An all-zero structure is SIG_DFL on every architecture; 64 bytes hold the kernel's structure on all of them.
+bool reset_signals() noexcept {
+  constexpr int last_signal = 64;
+  constexpr std::size_t mask_size = 8;
+  alignas(long) const std::array<char, 64> to_default{};
+  for (int number = 1; number <= last_signal; ++number) {
+    if (number == SIGKILL || number == SIGSTOP) continue;
+    if (::syscall(SYS_rt_sigaction, number, to_default.data(), nullptr, mask_size) != 0) return false;
+  }
+  const std::uint64_t nothing = 0;
+  return ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &nothing, nullptr, mask_size) == 0;
+}
+
+[[noreturn]] void become(const child_plan& plan) noexcept {
+  if (::setsid() < 0) give_up(plan, step::session);
+  ::umask(022);
+  if (::dup2(plan.input, STDIN_FILENO) < 0) give_up(plan, step::input);
+  if (::dup2(plan.output, STDOUT_FILENO) < 0 || ::dup2(plan.output, STDERR_FILENO) < 0) give_up(plan, step::output);
+  if (::chdir(plan.workdir) != 0) give_up(plan, step::workdir);
+  if (::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) != 0) give_up(plan, step::descriptors);
+  if (!reset_signals()) give_up(plan, step::signals);
+  ::execve(plan.program, plan.argv, plan.envp);
+  give_up(plan, step::exec);
+}
+
+// A frame of its own: the child runs in it while the parent stands still.
+[[gnu::noinline]] pid_t start(const child_plan& plan) noexcept {
+  const pid_t pid = ::vfork();  // NOLINT(clang-analyzer-security.insecureAPI.vfork): the point of this file
+  if (pid == 0) become(plan);
+  return pid;
+}
+
+// ---- before and after, in the parent ----
+
+// The lowest three numbers are the child's own; a descriptor that landed there (ours were closed) would be overwritten.
+bool lift(descriptor& fd) {
+  if (!fd || fd.get() > STDERR_FILENO) return static_cast<bool>(fd);
+  fd = descriptor(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+  return static_cast<bool>(fd);
+}
+
+struct pipe_ends {
+  descriptor reading;
+  descriptor writing;
+};
+
+std::optional<pipe_ends> open_pipe() {
+  std::array<int, 2> ends{};
+  if (::pipe2(ends.data(), O_CLOEXEC) != 0) return std::nullopt;
+  pipe_ends made{descriptor(ends[0]), descriptor(ends[1])};
+  if (!lift(made.reading) || !lift(made.writing)) return std::nullopt;
+  return made;
+}
+
+struct search {
+  std::string path;    // empty: not found
+  int error = ENOENT;  // of the nearest miss
+  std::string where;   // the PATH that was searched, for the message
+};
+
+// As execvp does, but in the child's PATH and from the child's folder, and without its guess that a file that is no program
+// is a script.
+search find_program(const process_spec& spec) {
+  search found;
+  const std::string& name = spec.argv.front();
+  if (name.find('/') != std::string::npos) {
+    found.path = name;  // relative ones are the child's business: it has changed folder by then
+    return found;
+  }
+  constexpr std::string_view variable = "PATH=";
+  const auto path = std::find_if(spec.env.begin(), spec.env.end(),
+                                 [&](const std::string& pair) { return pair.compare(0, variable.size(), variable) == 0; });
+  found.where = path == spec.env.end() ? "/usr/bin:/bin" : path->substr(variable.size());
+  if (name.empty()) return found;
+  for (std::size_t begin = 0; begin <= found.where.size();) {
+    const std::size_t end = std::min(found.where.find(':', begin), found.where.size());
+    std::string candidate = found.where.substr(begin, end - begin);
+    begin = end + 1;
+    if (candidate.empty() || candidate.front() != '/') candidate = spec.workdir + "/" + candidate;
+    candidate += "/" + name;
+    struct stat about {};
+    if (::stat(candidate.c_str(), &about) != 0) {
+      if (errno != ENOENT && errno != ENOTDIR) found.error = errno;
+    } else if (!S_ISREG(about.st_mode)) {
+      found.error = EACCES;
+    } else if (::faccessat(AT_FDCWD, candidate.c_str(), X_OK, AT_EACCESS) != 0) {
+      found.error = errno;
+    } else {
+      found.path = std::move(candidate);
+      return found;
+    }
+  }
+  return found;
+}
+
+bool exists(const std::string& program, const std::string& workdir) {
+  const std::string path = program.front() == '/' ? program : workdir + "/" + program;
+  return ::faccessat(AT_FDCWD, path.c_str(), F_OK, 0) == 0;
+}
+
+std::string describe(const failure& what, const process_spec& spec, const std::string& program) {
+  switch (what.where) {
+    case step::session:
+      return "setsid";
+    case step::signals:
+      return "reset signals";
+    case step::input:
+      return "stdin";
+    case step::output:
+      return "stdout";
+    case step::workdir:
+      return "chdir " + spec.workdir;
+    case step::descriptors:
+      return "close_range";
+    case step::exec:
+      break;
+  }
+  // The kernel says ENOENT for a script whose interpreter is missing, too.
+  if (what.error == ENOENT && exists(program, spec.workdir))
+    return "exec " + program + " (the file is there, its interpreter is not)";
+  return "exec " + program;
+}
+
+// False: the end of file came first, so the program runs.
+bool read_failure(int fd, failure& report) noexcept {
+  ssize_t got = 0;
+  do {
+    got = ::read(fd, &report, sizeof report);
+  } while (got < 0 && errno == EINTR);
+  return got == static_cast<ssize_t>(sizeof report);
+}
+
+void reap(std::int32_t pid) noexcept {
+  siginfo_t unused{};
+  while (::waitid(P_PID, static_cast<id_t>(pid), &unused, WEXITED) != 0 && errno == EINTR) {
+  }
+}
+
+void kill_and_reap(std::int32_t pid) noexcept {
+  ::kill(-pid, SIGKILL);  // its own group since setsid, and pinned by the child that is not yet reaped
+  reap(pid);
+}
+
+std::vector<char*> pointers(const std::vector<std::string>& strings) {
+  std::vector<char*> list;
+  list.reserve(strings.size() + 1);
+  for (const std::string& text : strings) list.push_back(const_cast<char*>(text.c_str()));  // execve does not write
+  list.push_back(nullptr);
+  return list;
+}
+
+}  // namespace
+
+launched::launched(launched&& other) noexcept
+    : error_(other.error_),
+      step_(std::move(other.step_)),
+      pid_(std::exchange(other.pid_, -1)),
+      start_time_(other.start_time_),
+      pidfd_(std::move(other.pidfd_)),
+      output_(std::move(other.output_)) {}
+
+launched::~launched() {
+  if (pid_ > 0) kill_and_reap(pid_);
+}
+
+launched::descriptors launched::release() noexcept {
+  pid_ = -1;
+  return {std::move(pidfd_), std::move(output_)};
+}
+
+launched launch(const process_spec& spec) {
+  const search program = find_program(spec);
+  if (program.path.empty()) return {program.error, "exec " + spec.argv.front() + " (searched in PATH=" + program.where + ")"};
+
+  descriptor input(::open("/dev/null", O_RDONLY | O_CLOEXEC));
+  if (!lift(input)) return {errno, "open /dev/null"};
+  std::optional<pipe_ends> output = open_pipe();
+  if (!output) return {errno, "pipe"};
+  std::optional<pipe_ends> status = open_pipe();
+  if (!status) return {errno, "pipe"};
+  if (::fcntl(output->reading.get(), F_SETFL, O_NONBLOCK) != 0) return {errno, "pipe"};
+
+  const std::vector<char*> argv = pointers(spec.argv);
+  const std::vector<char*> envp = pointers(spec.env);
+  const child_plan plan{program.path.c_str(), argv.data(),           envp.data(),          spec.workdir.c_str(),
+                        input.get(),          output->writing.get(), status->writing.get()};
+  const pid_t pid = start(plan);
+  if (pid < 0) return {errno, "fork"};
+  output->writing.reset();
+  status->writing.reset();
+
+  failure report{};
+  if (read_failure(status->reading.get(), report)) {
+    reap(pid);
+    return {report.error, describe(report, spec, program.path)};
+  }
+  // Safe until we reap it ourselves: a child keeps its pid that long.
+  descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+  if (!pidfd) {
+    const int error = errno;
+    kill_and_reap(pid);
+    return {error, "pidfd_open"};
+  }
+  const std::optional<process_entry> about = read_process(pid);
+  if (!about) {
+    const int error = errno;
+    kill_and_reap(pid);
+    return {error, "read /proc/" + std::to_string(pid) + "/stat"};
+  }
+  return {pid, about->start_time, std::move(pidfd), std::move(output->reading)};
+}
+
+}  // namespace looptask

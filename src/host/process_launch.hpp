@@ -1,0 +1,55 @@
+#pragma once
+// One child from its specification to its first instruction. Blocks until the child has become the program or has failed to,
+// so it belongs on a thread that may wait, and on one that lives as long as its children should.
+//
+// Between vfork and exec the child shares this process's memory: it makes system calls and nothing else. It has its own
+// session, every signal at its default and none blocked, umask 022, /dev/null as input, one pipe as output and error, and no
+// other descriptor. Every failure is reported with its errno and the step that failed. Needs Linux 5.11 (close_range).
+//
+//   launched child = launch(spec);
+//   if (child.error() != 0) report(child.error(), child.step());
+#include <cstdint>
+#include <string>
+#include <utility>
+
+#include <looptask/host.hpp>
+
+#include "host/descriptor.hpp"
+
+namespace looptask {
+
+// A started child, or the reason why there is none. A child that is destroyed without release() is killed and reaped: nobody
+// else knows of it.
+class launched {
+ public:
+  launched(int error, std::string step) : error_(error), step_(std::move(step)) {}
+  launched(std::int32_t pid, std::uint64_t start_time, descriptor pidfd, descriptor output)
+      : pid_(pid), start_time_(start_time), pidfd_(std::move(pidfd)), output_(std::move(output)) {}
+  launched(launched&& other) noexcept;
+  launched& operator=(launched&&) = delete;
+  ~launched();
+
+  int error() const noexcept { return error_; }  // 0: it runs
+  const std::string& step() const noexcept { return step_; }
+  std::int32_t pid() const noexcept { return pid_; }
+  std::uint64_t start_time() const noexcept { return start_time_; }
+
+  struct descriptors {
+    descriptor pidfd;   // close-on-exec
+    descriptor output;  // close-on-exec, non-blocking
+  };
+  descriptors release() noexcept;  // the caller owns the child now, and reaps it
+
+ private:
+  int error_ = 0;
+  std::string step_;
+  std::int32_t pid_ = -1;
+  std::uint64_t start_time_ = 0;
+  descriptor pidfd_;
+  descriptor output_;
+};
+
+// On a thread that has all its signals blocked. Throws std::bad_alloc only.
+launched launch(const process_spec& spec);
+
+}  // namespace looptask

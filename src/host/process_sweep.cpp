@@ -1,0 +1,163 @@
+#include "host/process_sweep.hpp"
+
+#include <poll.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <csignal>
+#include <set>
+
+#include "host/descriptor.hpp"
+#include "host/process_table.hpp"
+#include "host/quiet_thread.hpp"
+
+namespace looptask {
+namespace {
+
+using steady = std::chrono::steady_clock;
+using sweep = process_sweeper::search;
+
+// After each round of KILL the dying get this long before the next reading of /proc.
+constexpr std::chrono::milliseconds pause(20);
+// More than this many are not waited for one by one; the next reading finds those that still live.
+constexpr std::size_t watched_at_most = 256;
+
+struct active {
+  sweep what;
+  steady::time_point until;
+  std::set<std::pair<std::int32_t, std::uint64_t>> killed;  // pid, start time
+};
+
+struct round {
+  int alive = 0;      // found, or not to be ruled out
+  int forbidden = 0;  // of these, the ones that we may not signal
+};
+
+bool has_ended(int pidfd) noexcept {
+  pollfd ended{pidfd, POLLIN, 0};
+  return ::poll(&ended, 1, 0) == 1;
+}
+
+// Is this session still the one we mean, and this process in it? A leader's pid is not given to anybody else while its session
+// has members, so a process with that pid and another start time says that the session is over.
+bool belongs(const process_entry& entry, const process_sweeper::session& to, const std::vector<process_entry>& table) {
+  if (entry.session != to.leader || entry.start_time < to.start_time) return false;
+  return std::none_of(table.begin(), table.end(),
+                      [&](const process_entry& other) { return other.pid == to.leader && other.start_time != to.start_time; });
+}
+
+bool is_wanted(const process_entry& entry, const sweep& what, const std::vector<process_entry>& table) {
+  for (const process_sweeper::session& session : what.sessions)
+    if (belongs(entry, session, table)) return true;
+  if (what.variables.empty()) return false;
+  const std::string environment = read_environment(entry.pid);
+  return std::any_of(what.variables.begin(), what.variables.end(),
+                     [&](const std::string& variable) { return holds_variable(environment, variable); });
+}
+
+void kill_one(const process_entry& entry, active& job, round& result, std::vector<descriptor>& dying) {
+  descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, entry.pid, 0)));
+  if (!pidfd) {
+    if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) ++result.alive;  // cannot tell; the next round may
+    return;
+  }
+  const std::optional<process_entry> again = read_process(entry.pid);
+  if (!again || again->start_time != entry.start_time || again->session != entry.session) return;
+  if (has_ended(pidfd.get())) return;  // a zombie, somebody else's to reap
+  ++result.alive;
+  if (::syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0) != 0) {
+    if (errno == ESRCH) --result.alive;
+    if (errno == EPERM) ++result.forbidden;
+    return;
+  }
+  job.killed.emplace(entry.pid, entry.start_time);
+  if (dying.size() < watched_at_most) dying.push_back(std::move(pidfd));
+}
+
+round kill_all(active& job, const std::vector<process_entry>& table, std::vector<descriptor>& dying) {
+  round result;
+  for (const process_entry& entry : table) {
+    if (entry.pid == ::getpid() || !is_wanted(entry, job.what, table)) continue;
+    kill_one(entry, job, result, dying);
+  }
+  return result;
+}
+
+void wait_for(std::vector<descriptor> dying) {
+  const steady::time_point until = steady::now() + pause;
+  std::vector<pollfd> list;
+  for (const descriptor& pidfd : dying) list.push_back({pidfd.get(), POLLIN, 0});
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady::now());
+    if (left <= left.zero()) return;
+    const int ready = ::poll(list.data(), list.size(), static_cast<int>(left.count()));
+    if (ready < 0 && errno != EINTR) return;
+    if (ready > 0) {
+      std::erase_if(list, [](const pollfd& one) { return one.revents != 0; });
+      if (list.empty()) return;
+    }
+  }
+}
+
+int count_killed(const active& job) {
+  const auto& main = job.what.expected;
+  const bool with_main = main && job.killed.contains({main->leader, main->start_time});
+  return static_cast<int>(job.killed.size()) - (with_main ? 1 : 0);
+}
+
+}  // namespace
+
+process_sweeper::process_sweeper(std::chrono::milliseconds bound, report done)
+    : bound_(bound), done_(std::move(done)), thread_(quiet_thread([this] { work(); })) {}
+
+process_sweeper::~process_sweeper() {
+  {
+    const std::lock_guard lock(mutex_);
+    stopping_ = true;
+  }
+  changed_.notify_one();
+  thread_.join();
+}
+
+void process_sweeper::begin(search what) {
+  {
+    const std::lock_guard lock(mutex_);
+    waiting_.push_back(std::move(what));
+  }
+  changed_.notify_one();
+}
+
+std::optional<std::vector<process_sweeper::search>> process_sweeper::next(bool wait) {
+  std::unique_lock lock(mutex_);
+  if (wait) changed_.wait(lock, [this] { return stopping_ || !waiting_.empty(); });
+  if (stopping_) return std::nullopt;
+  return std::exchange(waiting_, {});
+}
+
+void process_sweeper::work() {
+  std::vector<active> jobs;
+  while (true) {
+    std::optional<std::vector<search>> more = next(jobs.empty());
+    if (!more) return;
+    for (search& what : *more) jobs.push_back({std::move(what), steady::now() + bound_, {}});
+
+    const std::optional<std::vector<process_entry>> table = list_processes();
+    std::vector<descriptor> dying;
+    for (active& job : jobs) {
+      round found;
+      if (table)
+        found = kill_all(job, *table, dying);
+      else
+        found.alive = 1;  // unknown is not "nobody"
+      if (found.alive > found.forbidden && steady::now() < job.until) continue;
+      done_(job.what.ticket, count_killed(job), found.alive);
+      job.what.ticket = 0;
+    }
+    std::erase_if(jobs, [](const active& job) { return job.what.ticket == 0; });
+    if (!jobs.empty()) wait_for(std::move(dying));
+  }
+}
+
+}  // namespace looptask

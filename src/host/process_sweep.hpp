@@ -1,0 +1,60 @@
+#pragma once
+// KILL to every process of given sessions and runs, again and again until none is left. On a thread of its own, because
+// reading /proc takes milliseconds and dying takes as long as it takes; searches that are under way together share each
+// reading.
+//
+// No stranger is hit: a process is signalled through a pidfd, after its entry, read again, shows the same session and start
+// time. A process that may not be signalled (EPERM) or does not die within the bound is counted as left.
+//
+//   process_sweeper sweeper(5s, [](std::uint64_t ticket, int killed, int left) { ... });  // called on the sweeper's thread
+//   sweeper.begin({.ticket = 1, .sessions = {{pid, start_time}}});
+#include <chrono>
+#include <condition_variable>
+#include <cstdint>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <thread>
+#include <utility>
+#include <vector>
+
+#include <looptask/function.hpp>
+
+namespace looptask {
+
+class process_sweeper {
+ public:
+  struct session {
+    std::int32_t leader = 0;
+    std::uint64_t start_time = 0;  // of the leader
+  };
+  struct search {
+    std::uint64_t ticket = 0;
+    std::vector<session> sessions;
+    std::vector<std::string> variables;  // "NAME=value": every process started with one of them
+    std::optional<session> expected;     // a leader that is not counted as killed
+  };
+  using report = unique_function<void(std::uint64_t ticket, int killed, int left)>;
+
+  // `bound`: how long one search goes on at most.
+  process_sweeper(std::chrono::milliseconds bound, report done);
+  ~process_sweeper();  // joins; searches that are not over are dropped without a report
+  process_sweeper(const process_sweeper&) = delete;
+  process_sweeper& operator=(const process_sweeper&) = delete;
+
+  void begin(search what);  // any thread
+
+ private:
+  void work();
+  std::optional<std::vector<search>> next(bool wait);  // nullopt: stop
+
+  const std::chrono::milliseconds bound_;
+  report done_;
+  std::mutex mutex_;
+  std::condition_variable changed_;
+  std::vector<search> waiting_;  // guarded
+  bool stopping_ = false;        // guarded
+  std::thread thread_;           // the last member: it uses all others
+};
+
+}  // namespace looptask

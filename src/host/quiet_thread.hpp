@@ -1,0 +1,23 @@
+#pragma once
+// A thread that takes no signal: those of the process go to the threads that want them.
+#include <csignal>
+#include <thread>
+#include <utility>
+
+namespace looptask {
+
+// The new thread inherits the mask, so no signal can reach it before it could block them itself.
+template <class Body>
+std::thread quiet_thread(Body body) {
+  sigset_t all;
+  sigset_t before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  struct restore {
+    const sigset_t& mask;
+    ~restore() { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
+  } const back{before};
+  return std::thread(std::move(body));
+}
+
+}  // namespace looptask

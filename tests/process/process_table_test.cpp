@@ -1,0 +1,60 @@
+#include "host/process_table.hpp"
+
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+namespace looptask {
+namespace {
+
+const std::string numbers = " 1 4711 4242 34816 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 987654 1 2";
+
+TEST(ProcessTable, ReadsSessionStateAndStartTime) {
+  const auto entry = parse_stat("77 (sh) S" + numbers);
+  ASSERT_TRUE(entry);
+  EXPECT_EQ(entry->pid, 77);
+  EXPECT_EQ(entry->state, 'S');
+  EXPECT_EQ(entry->session, 4242);
+  EXPECT_EQ(entry->start_time, 987654U);
+}
+
+TEST(ProcessTable, ANameMayHoldWhatSeparatesTheFields) {
+  for (const std::string name : {") R 1 2 3 4 (", "a b", "", "a\nb) ", "((("}) {
+    const auto entry = parse_stat("77 (" + name + ") Z" + numbers);
+    ASSERT_TRUE(entry) << name;
+    EXPECT_EQ(entry->state, 'Z') << name;
+    EXPECT_EQ(entry->session, 4242) << name;
+  }
+}
+
+TEST(ProcessTable, TextThatIsCutOffIsNoEntry) {
+  const std::string whole = "77 (sh) S 1 4711 4242 34816 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 9";
+  ASSERT_TRUE(parse_stat(whole));
+  for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(parse_stat(whole.substr(0, size))) << size;
+}
+
+TEST(ProcessTable, ListsThisProcess) {
+  const auto all = list_processes();
+  ASSERT_TRUE(all);
+  const auto me = std::find_if(all->begin(), all->end(), [](const process_entry& one) { return one.pid == ::getpid(); });
+  ASSERT_NE(me, all->end());
+  EXPECT_EQ(me->session, ::getsid(0));
+  EXPECT_EQ(me->start_time, read_process(::getpid())->start_time);
+}
+
+TEST(ProcessTable, FindsAVariableOnlyAsAWhole) {
+  using namespace std::string_literals;
+  const std::string environment = "A=1\0RUN=ab\0XRUN=abc\0LAST=z\0"s;
+  EXPECT_TRUE(holds_variable(environment, "A=1"));
+  EXPECT_TRUE(holds_variable(environment, "RUN=ab"));
+  EXPECT_TRUE(holds_variable(environment, "LAST=z"));
+  EXPECT_FALSE(holds_variable(environment, "RUN=a"));
+  EXPECT_FALSE(holds_variable(environment, "RUN=abc"));
+  EXPECT_FALSE(holds_variable(environment, "UN=ab"));
+  EXPECT_FALSE(holds_variable("", "A=1"));
+}
+
+}  // namespace
+}  // namespace looptask
