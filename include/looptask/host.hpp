@@ -4,6 +4,7 @@
 // files or randomness (a lint proves it on the object files).
 //
 // A host belongs to one loop and is used on that loop's thread, except where a function says "any thread".
+#include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
@@ -156,7 +157,9 @@ class random_port {
 // Whole files, synchronously: configuration at start, secrets, small state. Errors: std::system_error with the path.
 class file_port {
  public:
-  virtual std::string read(const std::string& path) = 0;
+  static constexpr std::size_t default_read_limit = std::size_t{64} << 20U;
+  // A file of more than `limit` bytes, or one that never ends, is EFBIG.
+  virtual std::string read(const std::string& path, std::size_t limit = default_read_limit) = 0;
   virtual void append(const std::string& path, std::string_view bytes) = 0;
   virtual bool exists(const std::string& path) = 0;
   virtual void make_directories(const std::string& path, unsigned mode) = 0;

@@ -41,11 +41,12 @@ class memory_files::held_lock final : public file_port::lock {
   std::string path_;
 };
 
-std::string memory_files::read(const std::string& path) {
+std::string memory_files::read(const std::string& path, std::size_t limit) {
   const std::string name = normal("read", path);
   if (directories_.count(name) != 0) fail(EISDIR, "read", path);
   const auto found = contents_.find(name);
   if (found == contents_.end()) fail(ENOENT, "open", path);
+  if (found->second.size() > limit) fail(EFBIG, "read", path);
   return found->second;
 }
 

@@ -3,6 +3,7 @@
 // the lives of a simulated service; its locks go with their holders.
 //
 // Owner: the thread of the world. A lock must not outlive the file system.
+#include <cstddef>
 #include <map>
 #include <memory>
 #include <set>
@@ -15,7 +16,7 @@ namespace looptask::sim {
 
 class memory_files final : public file_port {
  public:
-  std::string read(const std::string& path) override;
+  std::string read(const std::string& path, std::size_t limit = default_read_limit) override;
   void append(const std::string& path, std::string_view bytes) override;
   bool exists(const std::string& path) override;
   void make_directories(const std::string& path, unsigned mode) override;

@@ -34,6 +34,9 @@ TEST(memory_files, fail_as_real_ones_do) {
   files.append("/file", "x");
   EXPECT_EQ(error_of([&] { files.read("/none"); }), ENOENT);
   EXPECT_EQ(error_of([&] { files.read("/"); }), EISDIR);
+  files.append("/tmp/four", "four");
+  EXPECT_EQ(files.read("/tmp/four", 4), "four");
+  EXPECT_EQ(error_of([&] { files.read("/tmp/four", 3); }), EFBIG);
   EXPECT_EQ(error_of([&] { files.append("/none/file", "x"); }), ENOENT);
   EXPECT_EQ(error_of([&] { files.append("/file/file", "x"); }), ENOTDIR);
   EXPECT_EQ(error_of([&] { files.make_directories("/file/dir", 0700); }), ENOTDIR);
