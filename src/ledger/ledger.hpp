@@ -126,11 +126,11 @@ struct snapshot {
 };
 
 struct run_query {
-  std::optional<std::string> job;
-  std::optional<instant> since;  // by nominal
-  std::size_t limit = 0;         // newest first; 0: all
-  bool ran_only = true;          // false: with the slots that did not run, or wait
-  bool with_output = false;      // false: output_head and output_tail are empty
+  std::optional<std::string> job = std::nullopt;
+  std::optional<instant> since = std::nullopt;  // nominal >= since
+  std::size_t limit = 0;                        // newest first; 0: all
+  bool ran_only = true;                         // false: with the slots that did not run, or wait
+  bool with_output = false;                     // false: output_head and output_tail are empty
 };
 
 struct statistics {

@@ -1,6 +1,7 @@
 #pragma once
 // Rules about records that every store keeps the same way. Pure; thread-safe.
 #include <string>
+#include <string_view>
 
 #include "ledger/ledger.hpp"
 
@@ -13,6 +14,10 @@ inline bool has_run(const run_record& record) noexcept {
 
 // Puts a submitted record into the form that is kept: nominal_last is set, a waiting record has no outcome yet.
 void normalise(run_record& record) noexcept;
+
+// The names used in database and JSON.
+std::string_view to_string(record_phase) noexcept;
+bool from_string(std::string_view, record_phase&) noexcept;
 
 // Why a batch is refused: one line with the key.
 std::string closed_record_message(const run_key& key);
