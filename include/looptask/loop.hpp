@@ -1,62 +1,191 @@
 #pragma once
-// The event loop: ready -> poll -> timers, on one thread.
+// The event loop: ready -> poll -> timers -> idle, on one thread (docs/loop.md).
 //
-// A loop is built, run and destroyed on one thread (its owner); every function not marked "any thread" asserts that.
-// A turn runs only what was ready when it began, in FIFO order. Timers are exact, never early; equal deadlines fire in order
-// of arming. An exception that leaves a callback goes to the error handler; the default prints it and aborts the process.
+// A loop is built, run and destroyed on one thread (its owner); every function not marked "any thread" asserts that. A turn
+// runs only what was ready when it began, in FIFO order. Timers are exact, never early; equal deadlines fire in order of
+// arming. An exception that leaves a callback goes to the error handler; the default prints it and aborts the process.
 //
 //   looptask::real_host host;
 //   looptask::loop loop(host);
 //   loop.call_later(1s, [] { ... });
 //   loop.run();
 #include <cstddef>
+#include <cstdint>
 #include <exception>
 #include <memory>
 #include <optional>
+#include <utility>
+#include <vector>
 
 #include <looptask/function.hpp>
 #include <looptask/host.hpp>
+#include <looptask/list.hpp>
 #include <looptask/time.hpp>
+#include <looptask/timer.hpp>
 
 namespace looptask {
 
 template <class T>
 class task;
 
-// A timer of call_at/call_later. Dropping the handle leaves the timer armed. cancel() is idempotent, frees the callback at
-// once, and does nothing after the timer has fired or the loop is gone.
-class timer_handle;
+class mailbox;
+class timer_queue;
 
-// A weak reference to a loop. Copyable, any thread. post() returns false, and destroys the work, once the loop is closed.
-class loop_handle;
+struct runnable_tag;
+struct resident_tag;
+
+// Work for the ready queue that lies inside what it belongs to. Leaves the queue when it is destroyed.
+class runnable : public list_node<runnable_tag> {
+ public:
+  virtual void run() = 0;               // once for each time it was queued; may destroy itself
+  virtual void discard() noexcept = 0;  // instead of run(): the loop is being destroyed; may destroy itself
+
+ protected:
+  ~runnable() = default;
+};
+
+// What must not outlive the loop it lives on (a spawned task). end() is called while the loop is being destroyed; afterwards
+// it is in no list of the loop.
+class resident : public list_node<resident_tag> {
+ public:
+  virtual void end() noexcept = 0;
+
+ protected:
+  ~resident() = default;
+};
+
+// A weak reference to a loop. Copyable, any thread.
+class loop_handle {
+ public:
+  loop_handle() noexcept = default;
+  bool post(unique_function<void()> work) const;  // false, and the work is destroyed, once the loop is gone
+  bool stop() const noexcept;                     // false once the loop is gone
+
+ private:
+  friend class loop;
+  explicit loop_handle(std::shared_ptr<mailbox> box) noexcept : mailbox_(std::move(box)) {}
+  std::shared_ptr<mailbox> mailbox_;
+};
+
+// As long as one exists, run() goes on waiting: for what comes from another thread, from a child process, from a signal.
+class loop_hold {
+ public:
+  loop_hold() noexcept = default;
+  loop_hold(loop_hold&& other) noexcept : held_(std::exchange(other.held_, nullptr)) {}
+  loop_hold& operator=(loop_hold&& other) noexcept {
+    std::swap(held_, other.held_);
+    return *this;
+  }
+  ~loop_hold();  // before the loop's own end
+
+ private:
+  friend class loop;
+  explicit loop_hold(loop& held) noexcept : held_(&held) {}
+  loop* held_ = nullptr;
+};
+
+struct loop_statistics {
+  std::uint64_t turns = 0;
+  std::uint64_t polls = 0;      // calls of reactor_port::wait
+  std::uint64_t callbacks = 0;  // ready, posted and idle work
+  std::uint64_t timers = 0;     // timers fired
+  std::size_t armed = 0;        // timers armed now
+  std::size_t watched = 0;      // descriptors watched through the loop now
+  std::size_t holds = 0;
+};
 
 class loop final : public inbox {
  public:
-  explicit loop(host& where);
+  explicit loop(host& where);  // `where` must outlive the loop
+  // Destroys, without running it, what is still ready, posted, idle or armed, and the tasks that are not done.
   ~loop();
   loop(const loop&) = delete;
   loop& operator=(const loop&) = delete;
 
-  host& where() noexcept;
-  monotonic_time now() const noexcept;  // read once per turn
+  host& where() noexcept { return host_; }
+  // The clock as read after the last poll, the same for all that run until the next. Outside of run(), and in readiness
+  // handlers, the clock itself.
+  monotonic_time now() const noexcept;
+  // The clock itself plus `delay`, without overflow: where relative delays end. They count from the call and not from now(),
+  // so that what has computed for a while before it sleeps does not wake early.
+  monotonic_time after(duration delay) const noexcept;
 
   void call_soon(unique_function<void()> work);
+  void call_soon(runnable& work) noexcept;  // no-op if it is queued; stays where it is in the queue
   timer_handle call_at(monotonic_time when, unique_function<void()> work);
-  timer_handle call_later(duration delay, unique_function<void()> work);
-  // Runs once when everything due at this instant has been handled: the ready queue is empty and a poll found nothing. Under
-  // a load that never pauses: after 64 turns at the latest.
+  timer_handle call_later(duration delay, unique_function<void()> work);  // see after()
+  // Runs once when everything due at this instant has been handled: nothing is ready, a poll found nothing and no timer was
+  // due. Under a load that never pauses: after 64 turns at the latest.
   void call_idle(unique_function<void()> work);
 
-  void post(unique_function<void()> work) override;  // any thread; wakes the loop
-  loop_handle handle() noexcept;
+  // As reactor_port's functions of these names; run() goes on while something is watched through them.
+  void watch(int fd, readiness wanted, readiness_handler& handler);
+  void rewatch(int fd, readiness wanted);
+  void unwatch(int fd) noexcept;
 
-  void run();       // until stop(), or until nothing is ready, armed, watched or held
-  void run_once();  // one turn; waits for work if there is none
+  // Any thread; wakes the loop if it sleeps. Work that was accepted runs, in the order accepted, or is destroyed with the
+  // loop, exactly once. Through a loop_handle if the caller may outlive the loop.
+  void post(unique_function<void()> work) override;
+  loop_handle handle() noexcept { return loop_handle(mailbox_); }
+  [[nodiscard]] loop_hold hold() noexcept;
+
+  void run();       // until stop(), or until nothing is ready, posted, idle, armed, watched or held
+  void run_once();  // one turn; if nothing is ready, it waits as run() would
+  // Until the task is done; returns its result or throws its exception. stop() cancels the task. In <looptask/task.hpp>.
   template <class T>
-  T run(task<T> main);   // until the task is done; returns its result or throws its exception
-  void stop() noexcept;  // any thread; run() returns after the current turn
+  T run(task<T> main);
+  // Any thread. run() returns after the current turn; if it is not running, the next run() takes one turn without waiting.
+  void stop() noexcept;
 
+  // The handler must not throw. It serves callbacks, timers, idle and posted work, readiness handlers and unawaited tasks.
   void on_error(unique_function<void(std::exception_ptr)> handler);
+  void report(std::exception_ptr error) noexcept;  // hands it to that handler
+
+  loop_statistics statistics() const noexcept;
+
+  // For the layers above: see resident; a share of the turn's budget for operations that need not wait (false: it is spent,
+  // let others run first); and run() until `done`, which something the loop runs will set. `stopped` is called at stop().
+  void add_resident(resident& what) noexcept;
+  bool spend() noexcept { return budget_ > 0 && budget_-- > 0; }
+  void run_until(const bool& done, unique_function<void()> stopped);
+  void assert_owner() const noexcept;
+
+ private:
+  friend class timer;
+  friend class loop_hold;
+  enum class waiting : std::uint8_t { as_needed, if_nothing_ran };
+
+  void turn(waiting how);
+  std::size_t run_ready() noexcept;
+  bool poll(bool may_wait) noexcept;
+  std::size_t run_timers() noexcept;
+  void run_idle(bool quiet) noexcept;
+  bool alive() const noexcept;
+  bool work_waits() const noexcept;
+  template <class F>
+  void guarded(F&& call) noexcept;
+
+  host& host_;
+  const void* const owner_;
+  list<runnable, runnable_tag> ready_;
+  list<runnable, runnable_tag> batch_;  // of this turn
+  std::int32_t budget_ = 0;
+  bool running_ = false;
+  bool polling_ = false;
+  bool closed_ = false;
+  const bool* goal_ = nullptr;  // of run_until
+  std::uint32_t since_poll_ = 0;
+  std::uint32_t idle_turns_ = 0;
+  monotonic_time now_{};
+  std::unique_ptr<timer_queue> timers_;
+  std::shared_ptr<mailbox> mailbox_;
+  std::vector<unique_function<void()>> posted_;  // of this turn; kept for its memory
+  std::size_t watched_ = 0;
+  std::size_t holds_ = 0;
+  list<runnable, runnable_tag> idle_;
+  list<resident, resident_tag> residents_;
+  unique_function<void(std::exception_ptr)> on_error_;
+  loop_statistics counts_;
 };
 
 }  // namespace looptask

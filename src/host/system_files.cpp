@@ -1,0 +1,82 @@
+#include "host/system_files.hpp"
+
+#include <fcntl.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstddef>
+
+#include "host/descriptor.hpp"
+#include "host/system_call.hpp"
+
+namespace looptask {
+namespace {
+
+class held_lock final : public file_port::lock {
+ public:
+  explicit held_lock(descriptor file) noexcept : file_(std::move(file)) {}
+
+ private:
+  descriptor file_;  // closing it releases the lock
+};
+
+}  // namespace
+
+std::string system_files::read(const std::string& path, std::size_t limit) {
+  const descriptor file(checked(::open(path.c_str(), O_RDONLY | O_CLOEXEC), path.c_str()));
+  std::string all;
+  std::array<char, std::size_t{16} * 1024> part;
+  while (true) {
+    const ssize_t size = ::read(file.get(), part.data(), part.size());
+    if (size == 0) return all;
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) throw_errno(path);
+    if (static_cast<std::size_t>(size) > limit - all.size()) {
+      errno = EFBIG;
+      throw_errno(path);
+    }
+    all.append(part.data(), static_cast<std::size_t>(size));
+  }
+}
+
+void system_files::append(const std::string& path, std::string_view bytes) {
+  const descriptor file(checked(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600), path.c_str()));
+  while (!bytes.empty()) {
+    const ssize_t size = ::write(file.get(), bytes.data(), bytes.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) throw_errno(path);
+    bytes.remove_prefix(static_cast<std::size_t>(size));
+  }
+}
+
+bool system_files::exists(const std::string& path) {
+  struct stat found {};
+  if (::stat(path.c_str(), &found) == 0) return true;
+  if (errno == ENOENT || errno == ENOTDIR) return false;
+  throw_errno(path);
+}
+
+void system_files::make_directories(const std::string& path, unsigned mode) {
+  for (std::size_t end = 0; end != std::string::npos;) {
+    end = path.find('/', end + 1);
+    const std::string part = path.substr(0, end);
+    if (part.empty() || ::mkdir(part.c_str(), static_cast<mode_t>(mode)) == 0) continue;
+    struct stat found {};
+    if (errno != EEXIST) throw_errno(part);
+    if (::stat(part.c_str(), &found) != 0) throw_errno(part);
+    if (S_ISDIR(found.st_mode)) continue;
+    errno = ENOTDIR;
+    throw_errno(part);
+  }
+}
+
+std::unique_ptr<file_port::lock> system_files::try_lock(const std::string& path) {
+  descriptor file(checked(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600), path.c_str()));
+  if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return std::make_unique<held_lock>(std::move(file));
+  if (errno == EWOULDBLOCK) return nullptr;
+  throw_errno(path);
+}
+
+}  // namespace looptask

@@ -1,0 +1,318 @@
+#include <looptask/loop.hpp>
+
+#include <algorithm>
+#include <cstdio>
+#include <cstdlib>
+#include <utility>
+#include <vector>
+
+#include "loop/callback_timer.hpp"
+#include "loop/closure.hpp"
+#include "loop/mailbox.hpp"
+#include "loop/timer_queue.hpp"
+
+namespace looptask {
+namespace {
+
+// While work keeps being ready, the system and the clock are asked once for so many callbacks, not in each turn.
+constexpr std::uint32_t callbacks_per_poll = 64;
+// Idle work waits at most so many turns for the loop to be idle.
+constexpr std::uint32_t turns_before_idle = 64;
+// Operations that may complete at once, without waiting, in one turn.
+constexpr std::int32_t turn_budget = 256;
+
+const void* this_thread() noexcept {
+  static thread_local char address;
+  return &address;
+}
+
+[[noreturn]] void print_and_abort(const std::exception_ptr& error) noexcept {
+  try {
+    std::rethrow_exception(error);
+  } catch (const std::exception& e) {
+    std::fprintf(stderr, "looptask: exception that nobody handled (see loop::on_error): %s\n", e.what());
+  } catch (...) {
+    std::fputs("looptask: exception that nobody handled (see loop::on_error), not a std::exception\n", stderr);
+  }
+  std::abort();
+}
+
+}  // namespace
+
+loop::loop(host& where)
+    : host_(where),
+      owner_(this_thread()),
+      timers_(std::make_unique<timer_queue>(where.clock().monotonic())),
+      mailbox_(std::make_shared<mailbox>(where.reactor())) {
+  host_.attach(*this);
+}
+
+loop::~loop() {
+  assert_owner();
+  LOOPTASK_ASSERT(!running_, "loop destroyed from inside one of its callbacks");
+  LOOPTASK_ASSERT(holds_ == 0, "loop destroyed before the holds on it");
+  closed_ = true;  // from here on whatever is handed to the loop is destroyed
+  mailbox_->close();
+  while (resident* const r = residents_.pop_front()) r->end();
+  while (runnable* const r = ready_.pop_front()) r->discard();
+  while (runnable* const r = idle_.pop_front()) r->discard();
+  while (timer* const t = timers_->pop_any()) {
+    t->loop_ = nullptr;
+    t->on_loop_gone();
+  }
+  host_.detach();
+}
+
+void loop::assert_owner() const noexcept {
+  LOOPTASK_ASSERT(owner_ == this_thread(), "call of a loop from a thread other than its owner (use post)");
+}
+
+monotonic_time loop::now() const noexcept {
+  assert_owner();
+  return running_ && !polling_ ? now_ : host_.clock().monotonic();
+}
+
+monotonic_time loop::after(duration delay) const noexcept {
+  const monotonic_time now = host_.clock().monotonic();
+  return delay > monotonic_time::max() - now ? monotonic_time::max() : now + delay;
+}
+
+// ---- work ------------------------------------------------------------------------------------------------------------------
+
+void loop::call_soon(runnable& work) noexcept {
+  assert_owner();
+  if (work.linked()) return;
+  if (closed_) return work.discard();
+  ready_.push_back(work);
+}
+
+void loop::call_soon(unique_function<void()> work) {
+  assert_owner();
+  if (closed_) return;
+  ready_.push_back(*new detail::closure(std::move(work)));
+}
+
+void loop::call_idle(unique_function<void()> work) {
+  assert_owner();
+  if (closed_) return;
+  if (idle_.empty()) idle_turns_ = 0;
+  idle_.push_back(*new detail::closure(std::move(work)));
+}
+
+timer_handle loop::call_at(monotonic_time when, unique_function<void()> work) {
+  assert_owner();
+  if (closed_) return {};
+  auto made = std::make_unique<detail::callback_timer>(*this, std::move(work));
+  made->arm(when);
+  return timer_handle(*made.release());
+}
+
+timer_handle loop::call_later(duration delay, unique_function<void()> work) { return call_at(after(delay), std::move(work)); }
+
+void loop::watch(int fd, readiness wanted, readiness_handler& handler) {
+  assert_owner();
+  host_.reactor().watch(fd, wanted, handler);
+  ++watched_;
+}
+
+void loop::rewatch(int fd, readiness wanted) {
+  assert_owner();
+  host_.reactor().rewatch(fd, wanted);
+}
+
+void loop::unwatch(int fd) noexcept {
+  assert_owner();
+  host_.reactor().unwatch(fd);
+  --watched_;
+}
+
+void loop::post(unique_function<void()> work) { mailbox_->post(std::move(work)); }
+void loop::stop() noexcept { mailbox_->stop(); }
+
+bool loop_handle::post(unique_function<void()> work) const { return mailbox_ != nullptr && mailbox_->post(std::move(work)); }
+bool loop_handle::stop() const noexcept { return mailbox_ != nullptr && mailbox_->stop(); }
+
+loop_hold loop::hold() noexcept {
+  assert_owner();
+  ++holds_;
+  return loop_hold(*this);
+}
+
+loop_hold::~loop_hold() {
+  if (held_ == nullptr) return;
+  held_->assert_owner();
+  --held_->holds_;
+}
+
+void loop::add_resident(resident& what) noexcept {
+  assert_owner();
+  LOOPTASK_ASSERT(!closed_, "task started on a loop that is being destroyed");
+  residents_.push_back(what);
+}
+
+// ---- errors ----------------------------------------------------------------------------------------------------------------
+
+void loop::on_error(unique_function<void(std::exception_ptr)> handler) {
+  assert_owner();
+  on_error_ = std::move(handler);
+}
+
+void loop::report(std::exception_ptr error) noexcept {
+  if (!on_error_) print_and_abort(error);
+  on_error_(std::move(error));
+}
+
+template <class F>
+void loop::guarded(F&& call) noexcept {
+  try {
+    call();
+  } catch (...) {
+    report(std::current_exception());
+  }
+}
+
+// ---- the turn: docs/loop.md describes it in this order
+// -----------------------------------------------------------------------
+
+void loop::turn(waiting how) {
+  ++counts_.turns;
+  budget_ = turn_budget;
+
+  // 1. Ready: what was ready when the turn began, then what had been posted.
+  const std::size_t ran = run_ready();
+
+  // 2. Poll: wait for the system if nothing is ready; otherwise look, once for 64 callbacks. Afterwards read the clock.
+  const bool busy = work_waits();
+  if (busy && since_poll_ < callbacks_per_poll && how == waiting::as_needed) return run_idle(false);
+  const bool may_wait = !busy && idle_.empty() && alive() && (how == waiting::as_needed || ran == 0);
+  const bool called = poll(may_wait);
+  now_ = host_.clock().monotonic();
+
+  // 3. Timers: those that were due when the clock was read.
+  const std::size_t fired = run_timers();
+
+  // 4. Idle: if this instant has nothing more to give.
+  run_idle(!called && fired == 0 && !work_waits());
+}
+
+std::size_t loop::run_ready() noexcept {
+  std::size_t ran = 0;
+  batch_.splice_back(ready_);
+  if (mailbox_->filled()) mailbox_->take(posted_);
+  while (runnable* const next = batch_.pop_front()) {
+    ++ran;
+    guarded([next] { next->run(); });
+  }
+  for (unique_function<void()>& waiting_work : posted_) {
+    ++ran;
+    guarded([&waiting_work] {
+      unique_function<void()> work = std::move(waiting_work);
+      work();
+    });
+  }
+  posted_.clear();
+  since_poll_ += static_cast<std::uint32_t>(ran);
+  counts_.callbacks += ran;
+  return ran;
+}
+
+bool loop::poll(bool may_wait) noexcept {
+  since_poll_ = 0;
+  ++counts_.polls;
+  bool called = false;
+  polling_ = true;
+  const bool asleep = may_wait && mailbox_->fall_asleep();
+  try {
+    called = host_.reactor().wait(asleep ? timers_->next() : std::optional(monotonic_time{}));
+  } catch (...) {
+    called = true;
+    report(std::current_exception());
+  }
+  if (asleep) mailbox_->wake_up();
+  polling_ = false;
+  return called;
+}
+
+std::size_t loop::run_timers() noexcept {
+  std::size_t fired = 0;
+  timers_->collect(now_);
+  while (timer* const next = timers_->pop()) {
+    ++fired;
+    guarded([next] { next->on_timer(); });
+  }
+  counts_.timers += fired;
+  return fired;
+}
+
+void loop::run_idle(bool quiet) noexcept {
+  if (idle_.empty()) return;
+  if (!quiet && ++idle_turns_ < turns_before_idle) return;
+  idle_turns_ = 0;
+  batch_.splice_back(idle_);  // what is asked for meanwhile waits for the next idle instant
+  while (runnable* const next = batch_.pop_front()) {
+    ++counts_.callbacks;
+    guarded([next] { next->run(); });
+  }
+}
+
+bool loop::work_waits() const noexcept { return !ready_.empty() || mailbox_->filled(); }
+
+bool loop::alive() const noexcept {
+  if (mailbox_->stop_asked() || (goal_ != nullptr && *goal_)) return false;
+  return work_waits() || !idle_.empty() || timers_->size() > 0 || watched_ > 0 || holds_ > 0;
+}
+
+// ---- running ---------------------------------------------------------------------------------------------------------------
+
+namespace {
+struct running_mark {
+  explicit running_mark(bool& flag) noexcept : flag_(flag) { flag_ = true; }
+  ~running_mark() { flag_ = false; }
+  bool& flag_;
+};
+}  // namespace
+
+void loop::run() {
+  assert_owner();
+  LOOPTASK_ASSERT(!running_, "loop run from inside one of its callbacks");
+  now_ = host_.clock().monotonic();
+  const running_mark mark(running_);
+  const bool stop_before = mailbox_->stop_asked();
+  if (stop_before) turn(waiting::if_nothing_ran);
+  while (alive()) turn(waiting::as_needed);
+  mailbox_->consume_stop();
+}
+
+void loop::run_once() {
+  assert_owner();
+  LOOPTASK_ASSERT(!running_, "loop run from inside one of its callbacks");
+  now_ = host_.clock().monotonic();
+  const running_mark mark(running_);
+  turn(waiting::if_nothing_ran);
+  mailbox_->consume_stop();
+}
+
+void loop::run_until(const bool& done, unique_function<void()> stopped) {
+  assert_owner();
+  LOOPTASK_ASSERT(!running_, "loop run from inside one of its callbacks");
+  now_ = host_.clock().monotonic();
+  const running_mark mark(running_);
+  const loop_hold until_done = hold();
+  goal_ = &done;
+  while (!done) {
+    if (mailbox_->consume_stop() && stopped) stopped();
+    turn(waiting::as_needed);
+  }
+  goal_ = nullptr;
+}
+
+loop_statistics loop::statistics() const noexcept {
+  assert_owner();
+  loop_statistics all = counts_;
+  all.armed = timers_->size();
+  all.watched = watched_;
+  all.holds = holds_;
+  return all;
+}
+
+}  // namespace looptask
