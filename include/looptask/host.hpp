@@ -162,6 +162,9 @@ class file_port {
   virtual std::string read(const std::string& path, std::size_t limit = default_read_limit) = 0;
   virtual void append(const std::string& path, std::string_view bytes) = 0;
   virtual bool exists(const std::string& path) = 0;
+  // `path` as seen from the root: relative ones count from the process's working directory. Not resolved otherwise; the file
+  // need not exist.
+  virtual std::string absolute(const std::string& path) = 0;
   virtual void make_directories(const std::string& path, unsigned mode) = 0;
   // An advisory lock held until the result is destroyed; nullptr if another process holds it.
   class lock {

@@ -66,6 +66,8 @@ bool memory_files::exists(const std::string& path) {
   return contents_.count(name) != 0 || directories_.count(name) != 0;
 }
 
+std::string memory_files::absolute(const std::string& path) { return normal("getcwd", path); }
+
 void memory_files::make_directories(const std::string& path, unsigned) {
   const std::string name = normal("mkdir", path);
   for (std::size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {

@@ -19,6 +19,7 @@ class memory_files final : public file_port {
   std::string read(const std::string& path, std::size_t limit = default_read_limit) override;
   void append(const std::string& path, std::string_view bytes) override;
   bool exists(const std::string& path) override;
+  std::string absolute(const std::string& path) override;
   void make_directories(const std::string& path, unsigned mode) override;
   std::unique_ptr<lock> try_lock(const std::string& path) override;
 

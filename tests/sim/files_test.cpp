@@ -34,6 +34,8 @@ TEST(memory_files, fail_as_real_ones_do) {
   files.append("/file", "x");
   EXPECT_EQ(error_of([&] { files.read("/none"); }), ENOENT);
   EXPECT_EQ(error_of([&] { files.read("/"); }), EISDIR);
+  EXPECT_EQ(error_of([&] { files.absolute("none"); }), EINVAL);
+  EXPECT_EQ(files.absolute("/a//b"), "/a/b");
   files.append("/tmp/four", "four");
   EXPECT_EQ(files.read("/tmp/four", 4), "four");
   EXPECT_EQ(error_of([&] { files.read("/tmp/four", 3); }), EFBIG);
