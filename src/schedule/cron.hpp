@@ -38,6 +38,15 @@ class cron_expression {
   // `@reboot` has none.
   std::optional<instant> next(instant after, const zone& where) const noexcept;
 
+  // The fire times t with after < t <= upto, counted by whole months: a year of a job that fires each second costs no more than
+  // that of a yearly one. For `@every` as next() chained from `after`.
+  struct fire_span {
+    std::uint64_t count = 0;
+    instant first{}, last{};  // valid if count > 0
+    instant before_last{};    // valid if count > 1: the fire time before `last`
+  };
+  fire_span fires_between(instant after, instant upto, const zone& where) const noexcept;
+
   // Why `fire`, one of the instants next() gives for `where`, is what it is.
   dst_note note_of(instant fire, const zone& where) const noexcept;
 
@@ -61,6 +70,7 @@ class cron_expression {
   const spelling& written() const noexcept { return written_; }
 
  private:
+  static constexpr instant end_of_time{std::chrono::seconds(cron_fields::no_wall)};  // the year 10000
   enum class kind : std::uint8_t { fields, every, reboot };
   friend class cron_parser;
   cron_expression() = default;

@@ -55,8 +55,11 @@ struct cron_fields {
   // to 9999 only.
   std::int64_t first_match(std::int64_t from) const noexcept;
   static constexpr std::int64_t no_wall = days_of(last_year + 1, 1, 1) * seconds_per_day;
+  // How many wall times match in [from, to). One step for each month of the range at most.
+  std::uint64_t count_matches(std::int64_t from, std::int64_t to) const noexcept;
 
  private:
+  std::uint64_t times_before(std::int64_t second_of_day) const noexcept;
   std::int64_t time_from(std::int64_t second_of_day) const noexcept;
   bool year_matches(std::int64_t year) const noexcept;
 };

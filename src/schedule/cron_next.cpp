@@ -7,8 +7,6 @@ namespace looptask::schedule {
 
 namespace {
 
-constexpr instant end_of_time{std::chrono::seconds(cron_fields::no_wall)};
-
 constexpr instant at(std::int64_t when) { return instant(std::chrono::seconds(when)); }
 
 // Remembers the last search: walls from `from_` on do not match before `match_`. Stretches of a zone follow one another on the

@@ -182,7 +182,7 @@ bool cron_parser::read_fields(text_view trimmed) {
   for (std::size_t i = 0; i < count; ++i) {
     if (!read_field(rules[first_rule + i], fields[i])) return false;
   }
-  if (count == 7 && fields[6] != "*") made_.fields_.years = std::make_shared<const cron_years>(std::move(years_));
+  if (count == 7 && !years_.set.all()) made_.fields_.years = std::make_shared<const cron_years>(std::move(years_));
   return true;
 }
 
