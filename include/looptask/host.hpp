@@ -9,6 +9,7 @@
 #include <memory>
 #include <optional>
 #include <span>
+#include <stdexcept>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -51,6 +52,13 @@ class readiness_handler {
 
  protected:
   ~readiness_handler() = default;
+};
+
+// The host cannot go on. Thrown by wait() for itself, not for a handler: it leaves loop::run(), while what handlers throw
+// goes to loop::on_error.
+class host_failure : public std::runtime_error {
+ public:
+  using runtime_error::runtime_error;
 };
 
 class reactor_port {

@@ -129,6 +129,7 @@ class loop final : public inbox {
   loop_handle handle() noexcept { return loop_handle(mailbox_); }
   [[nodiscard]] loop_hold hold() noexcept;
 
+  // All three throw what the host throws for itself (host_failure), and nothing else but the task's exception.
   void run();       // until stop(), or until nothing is ready, posted, idle, armed, watched or held
   void run_once();  // one turn; if nothing is ready, it waits as run() would
   // Until the task is done; returns its result or throws its exception. stop() cancels the task. In <looptask/task.hpp>.
@@ -157,7 +158,7 @@ class loop final : public inbox {
 
   void turn(waiting how);
   std::size_t run_ready() noexcept;
-  bool poll(bool may_wait) noexcept;
+  bool poll(bool may_wait);
   std::size_t run_timers() noexcept;
   void run_idle(bool quiet) noexcept;
   bool alive() const noexcept;

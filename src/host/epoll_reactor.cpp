@@ -41,6 +41,10 @@ void add_own(int epoll, int fd) {
   if (::epoll_ctl(epoll, EPOLL_CTL_ADD, fd, &e) != 0) throw_errno("epoll_ctl");
 }
 
+[[noreturn]] void fail(const char* what) {
+  throw host_failure(std::system_category().message(errno).insert(0, ": ").insert(0, what));
+}
+
 }  // namespace
 
 epoll_reactor::epoll_reactor(const clock_port& clock, precise_wait how)
@@ -135,7 +139,7 @@ int epoll_reactor::wait_for_events(std::optional<monotonic_time> until) {
       return wait_with_timerfd(until);
     }
   }
-  if (count < 0 && errno != EINTR) throw_errno("epoll_wait");
+  if (count < 0 && errno != EINTR) fail("epoll_wait");
   return std::max(count, 0);
 }
 
@@ -147,11 +151,11 @@ int epoll_reactor::wait_with_timerfd(std::optional<monotonic_time> until) {
   if (until && until != alarm_is_at_) {
     itimerspec at{};
     at.it_value = timespec_of(until->time_since_epoch());
-    if (::timerfd_settime(alarm_.get(), TFD_TIMER_ABSTIME, &at, nullptr) != 0) throw_errno("timerfd_settime");
+    if (::timerfd_settime(alarm_.get(), TFD_TIMER_ABSTIME, &at, nullptr) != 0) fail("timerfd_settime");
     alarm_is_at_ = until;
   }
   const int count = ::epoll_wait(epoll_.get(), events_.data(), static_cast<int>(events_.size()), -1);
-  if (count < 0 && errno != EINTR) throw_errno("epoll_wait");
+  if (count < 0 && errno != EINTR) fail("epoll_wait");
   return std::max(count, 0);
 }
 

@@ -216,21 +216,27 @@ std::size_t loop::run_ready() noexcept {
   return ran;
 }
 
-bool loop::poll(bool may_wait) noexcept {
+// What handlers throw is reported; a failure of the host itself leaves run().
+bool loop::poll(bool may_wait) {
   since_poll_ = 0;
   ++counts_.polls;
-  bool called = false;
+  struct in_poll {
+    loop& of;
+    const bool asleep;
+    ~in_poll() {
+      of.polling_ = false;
+      if (asleep) of.mailbox_->wake_up();
+    }
+  } const now_in{*this, may_wait && mailbox_->fall_asleep()};
   polling_ = true;
-  const bool asleep = may_wait && mailbox_->fall_asleep();
   try {
-    called = host_.reactor().wait(asleep ? timers_->next() : std::optional(monotonic_time{}));
+    return host_.reactor().wait(now_in.asleep ? timers_->next() : std::optional(monotonic_time{}));
+  } catch (const host_failure&) {
+    throw;
   } catch (...) {
-    called = true;
     report(std::current_exception());
+    return true;
   }
-  if (asleep) mailbox_->wake_up();
-  polling_ = false;
-  return called;
 }
 
 std::size_t loop::run_timers() noexcept {
@@ -298,12 +304,15 @@ void loop::run_until(const bool& done, unique_function<void()> stopped) {
   now_ = host_.clock().monotonic();
   const running_mark mark(running_);
   const loop_hold until_done = hold();
+  struct with_goal {
+    const bool*& goal;
+    ~with_goal() { goal = nullptr; }
+  } const reset{goal_};
   goal_ = &done;
   while (!done) {
     if (mailbox_->consume_stop() && stopped) stopped();
     turn(waiting::as_needed);
   }
-  goal_ = nullptr;
 }
 
 loop_statistics loop::statistics() const noexcept {

@@ -45,20 +45,20 @@
 namespace looptask::sim {
 
 // The loop waits without a deadline, and nothing will ever happen.
-class deadlock : public std::runtime_error {
-  using runtime_error::runtime_error;
+class deadlock : public host_failure {
+  using host_failure::host_failure;
 };
 // crash_at(): the service is to die now. Destroy it; its processes live on.
-class crash : public std::runtime_error {
-  using runtime_error::runtime_error;
+class crash : public host_failure {
+  using host_failure::host_failure;
 };
 // end_at(): the simulation is over.
-class end_of_time : public std::runtime_error {
-  using runtime_error::runtime_error;
+class end_of_time : public host_failure {
+  using host_failure::host_failure;
 };
 // raise() of a signal that nobody watches and that would end a real process.
-class unhandled_signal : public std::runtime_error {
-  using runtime_error::runtime_error;
+class unhandled_signal : public host_failure {
+  using host_failure::host_failure;
 };
 
 struct statistics {
