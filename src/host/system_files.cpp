@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <climits>
 #include <cstddef>
 
 #include "host/descriptor.hpp"
@@ -56,6 +57,15 @@ bool system_files::exists(const std::string& path) {
   if (::stat(path.c_str(), &found) == 0) return true;
   if (errno == ENOENT || errno == ENOTDIR) return false;
   throw_errno(path);
+}
+
+std::string system_files::absolute(const std::string& path) {
+  if (!path.empty() && path.front() == '/') return path;
+  std::string here(PATH_MAX, '\0');  // no working directory of Linux has a longer name
+  if (::getcwd(here.data(), here.size()) == nullptr) throw_errno("working directory");
+  here.resize(here.find('\0'));
+  if (here.back() != '/') here += '/';
+  return here + path;
 }
 
 void system_files::make_directories(const std::string& path, unsigned mode) {

@@ -10,6 +10,7 @@ class system_files final : public file_port {
   std::string read(const std::string& path, std::size_t limit) override;
   void append(const std::string& path, std::string_view bytes) override;  // creates it with mode 0600
   bool exists(const std::string& path) override;
+  std::string absolute(const std::string& path) override;
   void make_directories(const std::string& path, unsigned mode) override;  // those that exist are left as they are
   std::unique_ptr<lock> try_lock(const std::string& path) override;        // creates it with mode 0600
 };
