@@ -159,7 +159,7 @@ int run_command_line(std::vector<std::string> arguments, console& io, const envi
     app.parse(std::move(arguments));
   } catch (const CLI::CallForHelp&) {
     verb* v = chosen();
-    io.out(v == nullptr ? app.help() : sub_app(*v)->help());
+    io.out(v == nullptr ? app.help() : sub_app(*v)->help("looptask"));
     return exit_code::ok;
   } catch (const CLI::ParseError& e) {
     verb* v = chosen();
