@@ -1,6 +1,7 @@
 #include "host/process.hpp"
 
-#include <algorithm>
+#include <sys/prctl.h>
+
 #include <chrono>
 #include <csignal>
 #include <optional>
@@ -43,6 +44,7 @@ class real_process_port::home_side final : public child_keeper, public std::enab
     LOOPTASK_ASSERT(home_ == nullptr, "a process port is attached to one loop at a time");
     home_ = &home;
     boot_id_ = clock_.boot_id();
+    timer_slack_ = static_cast<unsigned long>(::prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL));
     struct sigaction now {};
     ::sigaction(SIGCHLD, nullptr, &now);
     const bool ignored = (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_IGN;
@@ -66,7 +68,7 @@ class real_process_port::home_side final : public child_keeper, public std::enab
     LOOPTASK_ASSERT(!spec.argv.empty(), "spawn needs a program: argv is empty");
     LOOPTASK_ASSERT(spec.workdir.starts_with('/'), "spawn needs an absolute workdir");
     if (!launcher_) {
-      launcher_.emplace([weak = weak_from_this(), home = home_](std::uint64_t ticket, launched child) {
+      launcher_.emplace(timer_slack_, [weak = weak_from_this(), home = home_](std::uint64_t ticket, launched child) {
         home->post([weak, ticket, child = std::move(child)]() mutable {
           if (const auto self = weak.lock()) self->on_launched(ticket, std::move(child));
         });
@@ -153,6 +155,7 @@ class real_process_port::home_side final : public child_keeper, public std::enab
   const clock_port& clock_;
   inbox* home_ = nullptr;
   std::string boot_id_;
+  unsigned long timer_slack_ = 0;
   std::uint64_t last_ticket_ = 0;
   std::size_t started_ = 0;
   std::size_t failed_ = 0;

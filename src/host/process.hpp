@@ -33,7 +33,8 @@ class real_process_port final : public process_port {
   real_process_port(const real_process_port&) = delete;
   real_process_port& operator=(const real_process_port&) = delete;
 
-  // Also sees to it that the exit of children can be waited for (an inherited "ignore" of SIGCHLD would reap them unseen).
+  // Before the loop's thread changes its timer slack: children get the slack it has now. Also sees to it that the exit of
+  // children can be waited for (an inherited "ignore" of SIGCHLD would reap them unseen).
   void attach(inbox& home);
   // Stops both threads. A child that still runs is nobody's from here on: whoever closes a loop ends its children first.
   void detach() noexcept;

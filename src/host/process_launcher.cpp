@@ -1,6 +1,7 @@
 #include "host/process_launcher.hpp"
 
-#include <algorithm>
+#include <sys/prctl.h>
+
 #include <cerrno>
 #include <new>
 #include <utility>
@@ -20,7 +21,8 @@ launched launch_or_report(const process_spec& spec) {
 
 }  // namespace
 
-process_launcher::process_launcher(report done) : done_(std::move(done)), thread_(quiet_thread([this] { work(); })) {}
+process_launcher::process_launcher(unsigned long timer_slack, report done)
+    : timer_slack_(timer_slack), done_(std::move(done)), thread_(quiet_thread([this] { work(); })) {}
 
 process_launcher::~process_launcher() {
   {
@@ -54,6 +56,7 @@ std::optional<process_launcher::request> process_launcher::next() {
 }
 
 void process_launcher::work() {
+  ::prctl(PR_SET_TIMERSLACK, timer_slack_, 0UL, 0UL, 0UL);
   while (std::optional<request> one = next()) done_(one->ticket, launch_or_report(one->spec));
 }
 

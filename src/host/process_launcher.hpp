@@ -3,7 +3,7 @@
 // its program, so it is never the loop's thread; and it lives as long as the port does, so nothing that the kernel ties to the
 // starting thread ends early.
 //
-//   process_launcher launcher([](std::uint64_t ticket, launched child) { ... });  // called on the launcher's thread
+//   process_launcher launcher(50'000, [](std::uint64_t ticket, launched child) { ... });  // called on the launcher's thread
 //   launcher.begin(1, spec);
 #include <condition_variable>
 #include <cstdint>
@@ -23,7 +23,8 @@ class process_launcher {
  public:
   using report = unique_function<void(std::uint64_t ticket, launched child)>;
 
-  explicit process_launcher(report done);
+  // `timer_slack`: nanoseconds, for the children; they would inherit that of the loop's thread, which wants none.
+  process_launcher(unsigned long timer_slack, report done);
   ~process_launcher();  // joins; what has not begun is dropped without a report
   process_launcher(const process_launcher&) = delete;
   process_launcher& operator=(const process_launcher&) = delete;
@@ -40,6 +41,7 @@ class process_launcher {
   void work();
   std::optional<request> next();  // nullopt: stop
 
+  const unsigned long timer_slack_;
   report done_;
   std::mutex mutex_;
   std::condition_variable changed_;
