@@ -78,12 +78,6 @@ create table attempts (
 ) strict, without rowid;
 )sql";
 
-[[noreturn]] void damaged(const sqlite_error& why) {
-  throw std::runtime_error(std::string(why.what()) +
-                           "; the history is damaged or is no history: move the file away together with its -wal and -shm to "
-                           "begin a new one, or put a backup in its place");
-}
-
 [[noreturn]] void foreign(const std::string& path) {
   throw std::runtime_error(path + ": this is a database of another program: choose another data directory, or move it away");
 }
@@ -105,8 +99,6 @@ bool check_schema(connection& db) {
   return true;
 }
 
-bool is_damage(const sqlite_error& why) { return why.code() == SQLITE_NOTADB || why.code() == SQLITE_CORRUPT; }
-
 void create_schema(connection& db) {
   db.execute("begin immediate");
   db.execute(schema);
@@ -121,29 +113,38 @@ void keep_log_files(connection& db) {
   sqlite3_file_control(db.handle(), "main", SQLITE_FCNTL_PERSIST_WAL, &on);
 }
 
+std::unique_ptr<connection> open_or_create(const std::string& path) {
+  try {
+    return std::make_unique<connection>(path, access::read_write);
+  } catch (const sqlite_error& why) {
+    // SQLite's last attempt was to open it for reading: its errno says nothing about why the file could not be made.
+    if (why.code() != SQLITE_CANTOPEN || why.system_error() != ENOENT) throw;
+    throw std::runtime_error(path + ": cannot be created: the directory is not there, or this user may not write to it");
+  }
+}
+
 std::string file_in(const std::string& directory) { return directory + "/history.db"; }
 
 }  // namespace
 
 std::unique_ptr<connection> open_history_to_write(const std::string& directory, durability level) {
-  try {
-    auto db = std::make_unique<connection>(file_in(directory), access::read_write);
-    const bool present = check_schema(*db);
-    if (const std::string mode = db->word("pragma journal_mode = wal"); mode != "wal") {
-      throw std::runtime_error(db->path() + ": the file system offers no write-ahead log (journal mode stays " + mode +
-                               "): put the data directory on a local disk");
-    }
-    db->execute(level == durability::full ? "pragma synchronous = full" : "pragma synchronous = normal");
-    db->execute("pragma wal_autocheckpoint = 0");  // the writer does it when no commit waits
-    db->execute("pragma journal_size_limit = 16777216");
-    db->execute("pragma cache_size = -4096");
-    keep_log_files(*db);
-    if (!present) create_schema(*db);
-    return db;
-  } catch (const sqlite_error& why) {
-    if (is_damage(why)) damaged(why);
-    throw;
+  auto db = open_or_create(file_in(directory));
+  if (!db->writable()) {
+    throw std::runtime_error(
+        db->path() + ": this user may not write the file: give it to the service's user, or choose another data directory");
   }
+  const bool present = check_schema(*db);
+  if (const std::string mode = db->word("pragma journal_mode = wal"); mode != "wal") {
+    throw std::runtime_error(db->path() + ": the file system offers no write-ahead log (journal mode stays " + mode +
+                             "): put the data directory on a local disk");
+  }
+  db->execute(level == durability::full ? "pragma synchronous = full" : "pragma synchronous = normal");
+  db->execute("pragma wal_autocheckpoint = 0");  // the writer does it when no commit waits
+  db->execute("pragma journal_size_limit = 16777216");
+  db->execute("pragma cache_size = -4096");
+  keep_log_files(*db);
+  if (!present) create_schema(*db);
+  return db;
 }
 
 std::unique_ptr<connection> open_history_to_read(const std::string& directory) {
@@ -157,7 +158,6 @@ std::unique_ptr<connection> open_history_to_read(const std::string& directory) {
     return db;
   } catch (const sqlite_error& why) {
     if (why.code() == SQLITE_CANTOPEN && why.system_error() == ENOENT) throw no_history(path);
-    if (is_damage(why)) damaged(why);
     throw;
   }
 }

@@ -139,8 +139,10 @@ job_record read_job(const statement& row) {
   return j;
 }
 
-// One text for each shape of query, so that each uses the index made for it. ?1 since, ?2 limit, ?3 job.
-std::string query_text(const run_query& what) {
+}  // namespace
+
+// One text for each shape of query, so that each uses the index made for it.
+std::string runs_query_text(const run_query& what) {
   std::string sql = run_columns;
   sql += "where nominal >= ?1";
   if (what.job) sql += " and job = ?3";
@@ -148,8 +150,6 @@ std::string query_text(const run_query& what) {
   sql += " order by nominal desc, id desc limit ?2";
   return sql;
 }
-
-}  // namespace
 
 snapshot history_reader::load() {
   snapshot result;
@@ -186,7 +186,7 @@ snapshot history_reader::load() {
 void history_reader::visit_runs(const run_query& what, unique_function<bool(run_record)> visit) {
   const one_state state(*db_);
   attempt_query attempts(*db_, what.with_output);
-  statement query(*db_, query_text(what).c_str());
+  statement query(*db_, runs_query_text(what).c_str());
   const std::int64_t since = (what.since ? *what.since : instant::min()).time_since_epoch().count();
   const std::int64_t limit = what.limit == 0 ? -1 : static_cast<std::int64_t>(what.limit);  // negative: none
   std::optional<statement::cursor> rows;

@@ -5,6 +5,7 @@
 //   history_reader reader(open_history_to_read(directory));
 //   reader.visit_runs({.job = "report", .limit = 10}, [](run_record r) { ...; return true; });
 #include <memory>
+#include <string>
 
 #include "ledger/ledger.hpp"
 #include "ledger/sqlite_connection.hpp"
@@ -21,5 +22,8 @@ class history_reader {
  private:
   std::unique_ptr<connection> db_;
 };
+
+// The statement of a query: ?1 since, ?2 limit, ?3 job. For the reader, and for a look at its plan.
+std::string runs_query_text(const run_query& what);
 
 }  // namespace looptask::ledger

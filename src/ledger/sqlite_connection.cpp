@@ -17,7 +17,25 @@ std::string describe(const std::string& path, const char* tried, int code, const
   std::string message = path + ": " + tried + ": " + reason;
   if (system_error != 0) message += " (" + std::generic_category().message(system_error) + ")";
   message += ", SQLite code " + std::to_string(code);
+  if (const int primary = code & 0xff; primary == SQLITE_NOTADB || primary == SQLITE_CORRUPT) {
+    message +=
+        "; the history is damaged or is no history: move the file away together with its -wal and -shm to begin a new one, or "
+        "put a backup in its place";
+  }
   return message;
+}
+
+// errno of the call that the system refused, if that is what `code` means. SQLite keeps it for each file; the connection's own
+// is not set by a failing commit.
+int system_error_behind(sqlite3* db, int code) {
+  const int primary = code & 0xff;
+  if (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN) return 0;
+  sqlite3_file* log = nullptr;
+  sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  int found = 0;
+  if (log != nullptr && log->pMethods != nullptr) log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &found);
+  if (found == 0) sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &found);
+  return found != 0 ? found : sqlite3_system_errno(db);
 }
 
 }  // namespace
@@ -41,17 +59,16 @@ connection::~connection() {
 }
 
 void connection::fail(const char* tried, int code) const {
-  // errno means something only where the system refused something.
-  const int primary = code & 0xff;
-  const bool by_system = primary == SQLITE_IOERR || primary == SQLITE_CANTOPEN;
-  const int system_error = by_system ? sqlite3_system_errno(db_) : 0;
-  throw sqlite_error(describe(path_, tried, code, sqlite3_errmsg(db_), system_error), primary, system_error);
+  const int system_error = system_error_behind(db_, code);
+  throw sqlite_error(describe(path_, tried, code, sqlite3_errmsg(db_), system_error), code & 0xff, system_error);
 }
 
 void connection::execute(const char* sql) {
   const int code = sqlite3_exec(db_, sql, nullptr, nullptr, nullptr);
   if (code != SQLITE_OK) fail(sql, code);
 }
+
+bool connection::writable() const noexcept { return sqlite3_db_readonly(db_, "main") == 0; }
 
 std::int64_t connection::number(const char* sql) {
   statement query(*this, sql);

@@ -43,6 +43,7 @@ class connection {
   void execute(const char* sql);
   std::int64_t number(const char* sql);  // first column of the first row; 0 if there is none
   std::string word(const char* sql);
+  bool writable() const noexcept;  // read_write falls back to reading where the file may not be written
   bool in_transaction() const noexcept;
   std::int64_t last_insert_id() const noexcept;
   sqlite3* handle() noexcept { return db_; }

@@ -1,0 +1,103 @@
+// The embedded history with many batches, many records and readers beside it.
+#include <gtest/gtest.h>
+
+#include <atomic>
+#include <thread>
+
+#include "conformance.hpp"
+#include "ledger/history_reader.hpp"
+#include "ledger/sqlite_connection.hpp"
+#include "ledger/sqlite_store.hpp"
+#include "numbered_batches.hpp"
+#include "temporary_directory.hpp"
+
+namespace looptask::ledger {
+namespace {
+
+TEST(SqliteStoreUnderLoad, BatchesThatWaitShareASync) {
+  const temporary_directory directory;
+  waiting_inbox home;
+  const auto ledger = open_sqlite_store(directory.path(), durability::full, home);
+  int done = 0;
+  int submitted = 0;
+  // 1,000 batches, fifty under way at any time.
+  while (done < 1000) {
+    for (; submitted < 1000 && submitted < done + 50; ++submitted) {
+      ledger->submit(of(closed_run("a", submitted)), [&](commit_error error) {
+        EXPECT_FALSE(error.failed) << error.message;
+        ++done;
+      });
+    }
+    const int before = done;
+    home.run_until([&] { return done != before; });
+  }
+  EXPECT_EQ(ledger->statistics().batches, 1000U);
+  EXPECT_LE(ledger->statistics().commits, 100U);
+  EXPECT_EQ(ledger->runs({}).size(), 1000U);
+}
+
+TEST(SqliteStoreUnderLoad, AReaderAlwaysSeesWholeBatches) {
+  const temporary_directory directory;
+  waiting_inbox home;
+  const auto ledger = open_sqlite_store(directory.path(), durability::full, home);
+  commit_well(*ledger, home, numbered_batch(0));
+  std::atomic<bool> stop = false;
+  std::atomic<int> readings = 0;
+  std::thread beside([&] {
+    const auto reader = open_sqlite_reader(directory.path());
+    std::int64_t last = 0;
+    while (!stop) {
+      const std::vector<run_record> seen = everything(*reader);
+      const auto count = static_cast<std::int64_t>(seen.size());
+      EXPECT_GE(count, last);
+      last = count;
+      for (const run_record& record : seen) {
+        const bool one_of_last_two = record.key.nominal >= second(count - 2);
+        EXPECT_EQ(record.phase == record_phase::open, one_of_last_two);
+      }
+      ++readings;
+    }
+  });
+  for (std::int64_t i = 1; i < 300 || readings < 3; ++i) commit_well(*ledger, home, numbered_batch(i));
+  stop = true;
+  beside.join();
+}
+
+TEST(SqliteStoreUnderLoad, TheLogDoesNotGrowWithTheHistory) {
+  const temporary_directory directory;
+  waiting_inbox home;
+  const auto ledger = open_sqlite_store(directory.path(), durability::process, home);
+  for (std::int64_t i = 0; i < 200; ++i) {
+    run_record r = closed_run("a", i);
+    r.attempts[0].output_head.assign(100'000, 'x');
+    commit_well(*ledger, home, of(r));
+  }
+  EXPECT_GT(std::filesystem::file_size(directory.file("history.db")), 10'000'000U);
+  EXPECT_LT(std::filesystem::file_size(directory.file("history.db-wal")), 10'000'000U);
+}
+
+class QueryPlan : public testing::TestWithParam<std::pair<const char*, run_query>> {};
+
+// 1,000,000 records stay usable only if no query looks at all of them for the first page.
+TEST_P(QueryPlan, SearchesAnIndexAndSortsOnlyEqualNominals) {
+  const temporary_directory directory;
+  waiting_inbox home;
+  { open_sqlite_store(directory.path(), durability::process, home); }
+  connection db(directory.file("history.db"), access::read_only);
+  statement query(db, ("explain query plan " + runs_query_text(GetParam().second)).c_str());
+  statement::cursor rows(query);
+  std::string plan;
+  while (rows.next()) plan += std::string(query.bytes(3)) + "\n";
+  EXPECT_NE(plan.find(std::string("SEARCH runs USING INDEX ") + GetParam().first), std::string::npos) << plan;
+  EXPECT_EQ(plan.find("SCAN"), std::string::npos) << plan;
+  EXPECT_EQ(plan.find("TEMP B-TREE FOR ORDER BY"), std::string::npos) << plan;
+}
+
+INSTANTIATE_TEST_SUITE_P(All, QueryPlan,
+                         testing::Values(std::pair("runs_by_nominal", run_query{.limit = 20}),
+                                         std::pair("runs_by_nominal", run_query{.ran_only = false}),
+                                         std::pair("runs_ran_of_job", run_query{.job = "a", .limit = 20}),
+                                         std::pair("runs_key", run_query{.job = "a", .since = instant{}, .ran_only = false})));
+
+}  // namespace
+}  // namespace looptask::ledger
