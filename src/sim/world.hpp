@@ -14,7 +14,7 @@
 // and plans stay; pass_until() lets time go by; the next loop attaches.
 //
 // Owner: one thread, also that of every loop attached; only reactor().wake() may be called from others.
-// Failure: wait() throws deadlock, crash, end_of_time or unhandled_signal; loop::run() lets them through. A descriptor cannot
+// Failure: wait() throws deadlock, crash, end_of_time or unhandled_signal, each a host_failure: it leaves loop::run(), and the
 // be watched (EBADF): there is none.
 //
 //   sim::world world(seed);
