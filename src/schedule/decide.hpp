@@ -1,0 +1,40 @@
+#pragma once
+// decide(): all rules of slots, overlap, misfire, timeouts, retries, pause, clocks and limits, in one pure function (no clock,
+// no I/O, no randomness). Service, simulator, `why` and tests call it; nothing else decides. docs/semantics.md says the rules.
+//
+// Order inside one instant: steps of the wall clock, ends, timeouts, retries, waiting slots, missed slots, the slot due now,
+// requests by hand.
+//
+//   verdict v = decide(definition, state, {.elapsed = e, .wall = w});
+//   for (const decision& d : v.decisions) ...   // make durable, then do
+//   state = std::move(v.after);
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include <looptask/time.hpp>
+
+#include "schedule/decision.hpp"
+#include "schedule/definition.hpp"
+#include "schedule/facts.hpp"
+#include "schedule/state.hpp"
+
+namespace looptask::schedule {
+
+struct verdict {
+  std::vector<decision> decisions;
+  job_state after;  // the fold of apply_decision() over the decisions
+  // When to ask again even if nothing happens; each on its own timeline, later than now.
+  std::optional<instant> wake_elapsed;
+  std::optional<instant> wake_wall;
+  std::optional<instant> next_due;   // T: the next slot known, claimed ones excluded
+  std::optional<instant> room_from;  // due time of a slot that waits only for room in the service
+};
+
+verdict decide(const job_definition& definition, job_state state, const facts& now);
+
+// A definition takes the place of another (of the same name), at this instant. A changed trigger is judged from now on, and its
+// waiting slots are superseded; enabling judges from now on and keeps the phase; anything else changes nothing.
+verdict revise(const job_definition& before, const job_definition& after, job_state state, instant elapsed, instant wall);
+
+}  // namespace looptask::schedule
