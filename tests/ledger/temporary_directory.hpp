@@ -25,7 +25,7 @@ class temporary_directory {
   const std::string& path() const { return path_; }
   // For many short-lived files whose syncs prove nothing.
   static std::filesystem::path in_memory() {
-    return access("/dev/shm", W_OK) == 0 ? std::filesystem::path("/dev/shm") : std::filesystem::temp_directory_path();
+    return ::access("/dev/shm", W_OK) == 0 ? std::filesystem::path("/dev/shm") : std::filesystem::temp_directory_path();
   }
 
   std::string file(const std::string& name) const { return path_ + "/" + name; }
