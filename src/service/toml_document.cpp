@@ -1,0 +1,154 @@
+#include "service/toml_document.hpp"
+
+#include <toml++/toml.h>
+
+#include <algorithm>
+#include <cstdio>
+#include <string>
+
+namespace looptask::service {
+namespace {
+
+position place_of(const toml::source_region& region) {
+  return {std::max(1, static_cast<int>(region.begin.line)), std::max(1, static_cast<int>(region.begin.column))};
+}
+
+toml_node convert(const toml::node& from);
+
+void convert_table(const toml::table& from, toml_node& to) {
+  to.what = toml_node::kind::table;
+  for (const auto& [key, value] : from) to.members.push_back({std::string(key.str()), place_of(key.source()), convert(value)});
+  std::stable_sort(to.members.begin(), to.members.end(),
+                   [](const toml_member& a, const toml_member& b) { return a.at < b.at; });
+}
+
+toml_datetime convert_datetime(const toml::date_time& from) {
+  toml_datetime to;
+  to.when = {from.date.year, from.date.month, from.date.day, from.time.hour, from.time.minute, from.time.second};
+  to.fraction = microseconds(from.time.nanosecond / 1000);
+  if (from.offset) to.offset_minutes = from.offset->minutes;
+  return to;
+}
+
+toml_node convert(const toml::node& from) {
+  toml_node to;
+  to.at = place_of(from.source());
+  switch (from.type()) {
+    case toml::node_type::table:
+      convert_table(*from.as_table(), to);
+      break;
+    case toml::node_type::array:
+      to.what = toml_node::kind::array;
+      for (const auto& item : *from.as_array()) to.items.push_back(convert(item));
+      break;
+    case toml::node_type::string:
+      to.what = toml_node::kind::string;
+      to.text = from.as_string()->get();
+      break;
+    case toml::node_type::integer:
+      to.what = toml_node::kind::integer;
+      to.integer = from.as_integer()->get();
+      break;
+    case toml::node_type::floating_point:
+      to.what = toml_node::kind::number;
+      to.number = from.as_floating_point()->get();
+      break;
+    case toml::node_type::boolean:
+      to.what = toml_node::kind::boolean;
+      to.boolean = from.as_boolean()->get();
+      break;
+    case toml::node_type::date_time:
+      to.what = toml_node::kind::datetime;
+      to.datetime = convert_datetime(from.as_date_time()->get());
+      break;
+    case toml::node_type::date:
+      to.what = toml_node::kind::date;
+      break;
+    case toml::node_type::time:
+      to.what = toml_node::kind::time;
+      break;
+    case toml::node_type::none:
+      LOOPTASK_ASSERT(false, "a parsed TOML document has no empty node");
+  }
+  return to;
+}
+
+// How many bytes the character at the front of `text` has; 0 if it is not UTF-8.
+std::size_t character_length(std::string_view text) noexcept {
+  const auto byte = [&](std::size_t i) -> unsigned { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
+  const unsigned lead = byte(0);
+  if (lead < 0x80) return 1;
+  const std::size_t length = lead >= 0xC2 && lead <= 0xDF   ? 2
+                             : (lead & 0xF0U) == 0xE0       ? 3
+                             : lead >= 0xF0 && lead <= 0xF4 ? 4
+                                                            : 0;
+  for (std::size_t i = 1; i < length; ++i)
+    if ((byte(i) & 0xC0U) != 0x80) return 0;
+  const bool too_long = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
+  const bool no_character = (lead == 0xED && byte(1) >= 0xA0) || (lead == 0xF4 && byte(1) >= 0x90);
+  return too_long || no_character ? 0 : length;
+}
+
+std::optional<toml_failure> check_encoding(std::string_view text) {
+  if (text.substr(0, 2) == "\xFF\xFE" || text.substr(0, 2) == "\xFE\xFF")
+    return toml_failure{{1, 1}, "the file is UTF-16; save it as UTF-8"};
+  position at;
+  if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
+  while (!text.empty()) {
+    const std::size_t length = character_length(text);
+    if (length == 0) {
+      std::array<char, 8> hex{};
+      std::snprintf(hex.data(), hex.size(), "0x%02X", static_cast<unsigned>(static_cast<unsigned char>(text[0])));
+      return toml_failure{at, "byte " + std::string(hex.data()) + " is not UTF-8; save the file as UTF-8"};
+    }
+    at = text[0] == '\n' ? position{at.line + 1, 1} : position{at.line, at.column + 1};
+    text.remove_prefix(length);
+  }
+  return std::nullopt;
+}
+
+std::string one_line(std::string_view text) {
+  std::string line(text);
+  std::replace(line.begin(), line.end(), '\n', ' ');
+  return line;
+}
+
+}  // namespace
+
+std::string_view describe(toml_node::kind what) noexcept {
+  switch (what) {
+    case toml_node::kind::table:
+      return "a table";
+    case toml_node::kind::array:
+      return "a list";
+    case toml_node::kind::string:
+      return "a string";
+    case toml_node::kind::integer:
+      return "an integer";
+    case toml_node::kind::number:
+      return "a number with a fraction";
+    case toml_node::kind::boolean:
+      return "true or false";
+    case toml_node::kind::datetime:
+      return "a date with a time";
+    case toml_node::kind::date:
+      return "a date";
+    case toml_node::kind::time:
+      return "a time of day";
+  }
+  return "";
+}
+
+std::variant<toml_node, toml_failure> parse_toml(std::string_view text) {
+  if (auto failure = check_encoding(text)) return *failure;
+  try {
+    const toml::table root = toml::parse(text);
+    toml_node node;
+    convert_table(root, node);
+    return node;
+  } catch (const toml::parse_error& e) {
+    return toml_failure{place_of(e.source()), "not TOML: " + one_line(e.description())};
+  }
+}
+
+}  // namespace looptask::service
