@@ -111,9 +111,11 @@ std::unique_ptr<child_process> virtual_processes::spawn(process_spec spec, proce
   ++spawned_;
   if (made->what.spawn_error != 0) {
     made->main_end = world_.now_;
+    made->argv = std::move(spec.argv);
     world_.agenda_.add(world_.now_, rank::ordinary, [this, made] {
-      world_.trace_.record(world_.now_, "spawn-failed", made->what.spawn_error);
-      if (made->events != nullptr) made->events->on_spawn_failed(made->what.spawn_error, "exec");
+      const std::string step = made->argv.empty() ? "exec" : "exec " + made->argv[0];
+      world_.trace_.record(world_.now_, "spawn-failed", made->what.spawn_error, step);
+      if (made->events != nullptr) made->events->on_spawn_failed(made->what.spawn_error, step);
     });
     return std::make_unique<handle>(*this, made);
   }

@@ -56,7 +56,7 @@ TEST_F(virtual_process, takes_its_time_and_tells_in_order) {
 TEST_F(virtual_process, that_cannot_be_found_fails_to_spawn) {
   const auto child = w.processes().spawn(command("nowhere"), events);
   run_until(1s);
-  EXPECT_EQ(events.lines, (lines{"failed exec " + std::to_string(ENOENT)}));
+  EXPECT_EQ(events.lines, (lines{"failed exec nowhere " + std::to_string(ENOENT)}));
 }
 
 TEST_F(virtual_process, dies_of_the_signal_at_once) {
