@@ -44,12 +44,9 @@ class runnable : public list_node<runnable_tag> {
   ~runnable() = default;
 };
 
-// What must not outlive the loop it lives on (a spawned task). end() is called while the loop is being destroyed; afterwards
-// it is in no list of the loop.
-class resident : public list_node<resident_tag> {
- public:
-  virtual void end() noexcept = 0;
-
+// Work that must not outlive the loop even while it is not queued (a task). discard() is called while the loop is being
+// destroyed.
+class resident : public runnable, public list_node<resident_tag> {
  protected:
   ~resident() = default;
 };

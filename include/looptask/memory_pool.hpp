@@ -9,8 +9,8 @@
 
 namespace looptask::memory_pool {
 
-inline constexpr std::size_t step = 64;     // bytes
-inline constexpr std::size_t classes = 17;  // blocks above 1,024 bytes are not kept
+inline constexpr std::size_t step = 16;     // bytes
+inline constexpr std::size_t classes = 65;  // blocks above 1,024 bytes are not kept
 
 struct free_block {
   free_block* next;

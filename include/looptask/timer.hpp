@@ -32,7 +32,9 @@ class timer : private list_node<timer_tag> {
   monotonic_time deadline() const noexcept { return deadline_; }  // of the last arming
 
  protected:
+  timer() noexcept : loop_(nullptr) {}  // bind() it before it is armed
   explicit timer(loop& where) noexcept : loop_(&where) {}
+  void bind(loop& where) noexcept { loop_ = &where; }
   ~timer() { cancel(); }
 
   // On the loop's thread; the timer is no longer armed, may be armed again and may destroy itself. What it throws goes to
@@ -55,6 +57,10 @@ template <class Member>
 struct member_owner;
 template <class Owner>
 struct member_owner<void (Owner::*)()> {
+  using type = Owner;
+};
+template <class Owner>
+struct member_owner<void (Owner::*)() noexcept> {
   using type = Owner;
 };
 }  // namespace detail

@@ -11,7 +11,7 @@
 //   else     the storage failed (disk full, read-only, locked, input/output error). All batches that were waiting when it
 //            did fail too, in their order: nothing overtakes. Submitted again, in order, they succeed once the cause is gone.
 //
-// Owner: the loop's thread. A store with a thread of its own comes home through the inbox it was given.
+// Owner: the loop's thread. A store with a thread of its own comes home through the loop it was given.
 //
 //   auto store = ledger::make_memory_store(loop);
 //   ledger::batch b;

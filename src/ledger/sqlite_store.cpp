@@ -1,21 +1,24 @@
 // The store's two halves. On the loop's thread: the queue, who waits for what, and the reading connection. On the writer's own
-// thread: one group at a time. A group is everything that waited when the writer became free, so it grows with the load.
+// thread: one group at a time. A group is everything that waited when the writer was free and the pace allowed a sync, so it
+// grows with the load.
 #include "ledger/sqlite_store.hpp"
 
 #include <looptask/assert.hpp>
 
 #include <pthread.h>
-#include <signal.h>
 
+#include <algorithm>
 #include <condition_variable>
 #include <mutex>
 #include <thread>
 #include <utility>
 
+#include "host/quiet_thread.hpp"
 #include "ledger/history_file.hpp"
 #include "ledger/history_reader.hpp"
 #include "ledger/history_writer.hpp"
 #include "ledger/record_rules.hpp"
+#include "ledger/sync_pace.hpp"
 
 namespace looptask::ledger {
 namespace {
@@ -45,13 +48,7 @@ class writer_thread {
  public:
   writer_thread(history_writer& writer, unique_function<void(group_result)> finished)
       : writer_(writer), finished_(std::move(finished)) {
-    // Signals are the loop's business: this thread inherits a full mask.
-    sigset_t all;
-    sigset_t before;
-    sigfillset(&all);
-    pthread_sigmask(SIG_SETMASK, &all, &before);
-    thread_ = std::thread([this] { serve(); });
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    thread_ = quiet_thread([this] { serve(); });
     pthread_setname_np(thread_.native_handle(), "ledger");
   }
 
@@ -109,16 +106,15 @@ struct delivery {
 
 class sqlite_store final : public store {
  public:
-  sqlite_store(const std::string& directory, durability level, inbox& home)
+  sqlite_store(const std::string& directory, durability level, loop& home)
       : home_(home),
-        living_(std::make_shared<char>()),
-        for_thread_(living_),
+        way_home_(home.handle()),
+        dispatch_(home, *this),
         writer_(directory, level),
         reader_(open_history_to_read(directory)),
         thread_(std::in_place, writer_, [this](group_result result) { come_home(std::move(result)); }) {}
 
   ~sqlite_store() override {
-    living_.reset();
     thread_.reset();
     // What waited is written here, after the thread's last group. Nobody was told that it is durable, so nobody is told of a
     // failure either.
@@ -136,12 +132,12 @@ class sqlite_store final : public store {
     ++statistics_.batches;
     for (run_record& record : what.runs) normalise(record);
     queue_.push_back({std::move(what), std::move(done)});
-    dispatch_soon();
+    arm_dispatch();
   }
 
   void alive(instant elapsed) override {
     alive_ = elapsed;
-    dispatch_soon();
+    arm_dispatch();
   }
 
   void visit_runs(const run_query& what, unique_function<bool(run_record)> visit) override {
@@ -156,20 +152,19 @@ class sqlite_store final : public store {
     completion done;
   };
 
-  // Not at once: all batches of this turn share the sync.
-  void dispatch_soon() {
-    if (writing_ || dispatch_posted_) return;
-    dispatch_posted_ = true;
-    home_.post([this, living = std::weak_ptr<char>(living_)] {
-      if (living.expired()) return;
-      dispatch_posted_ = false;
-      dispatch();
-    });
+  // In the timers phase of this turn, so that all batches of the turn share the sync, or when the pace allows the next. A sign
+  // of life alone needs no sync.
+  void arm_dispatch() {
+    if (writing_ || dispatch_.armed()) return;
+    dispatch_.arm(queue_.empty() ? home_.now() : std::max(home_.now(), pace_.earliest()));
   }
 
   void dispatch() {
-    if (writing_ || (queue_.empty() && !alive_)) return;
-    writing_ = true;
+    if (!queue_.empty()) {
+      if (pace_.earliest() > home_.now()) return arm_dispatch();  // armed for a sign of life, then a batch came
+      pace_.began(home_.now());
+    }
+    writing_.emplace(home_.hold());
     thread_->write(take_queue());
   }
 
@@ -186,18 +181,16 @@ class sqlite_store final : public store {
 
   // On the writer's thread. The destructor waits for it, so `this` is there; the posted part looks.
   void come_home(group_result result) {
-    home_.post([this, living = for_thread_, result = std::move(result)]() mutable {
+    way_home_.post([this, living = for_thread_, result = std::move(result)]() mutable {
       if (!living.expired()) finish(std::move(result));
     });
   }
 
   void finish(group_result result) {
-    writing_ = false;
+    writing_.reset();
     if (result.written.synced) ++statistics_.commits;
     auto due = std::make_unique<delivery>();
-    for (std::size_t i = 0; i < in_hand_.size(); ++i) {
-      due->due.emplace_back(std::move(in_hand_[i]), error_of(result, i));
-    }
+    for (std::size_t i = 0; i < in_hand_.size(); ++i) due->due.emplace_back(std::move(in_hand_[i]), error_of(result, i));
     in_hand_.clear();
     if (result.storage_error) {
       // Nothing overtakes: what waited behind the failed group fails with it.
@@ -205,6 +198,7 @@ class sqlite_store final : public store {
       queue_.clear();
       if (due->due.empty()) ++statistics_.errors;  // a sign of life alone
     }
+    if (!queue_.empty() || alive_) arm_dispatch();
     deliver(std::move(due));
   }
 
@@ -223,7 +217,7 @@ class sqlite_store final : public store {
         done(std::move(error));
       } catch (...) {
         if (!living.expired()) {
-          home_.post([this, living, what = std::move(what)]() mutable {
+          home_.call_soon([this, living, what = std::move(what)]() mutable {
             if (!living.expired()) deliver(std::move(what));
           });
         }
@@ -231,23 +225,20 @@ class sqlite_store final : public store {
       }
       if (living.expired()) return;  // done() destroyed the store
     }
-    dispatch_soon_if_waiting();
   }
 
-  void dispatch_soon_if_waiting() {
-    if (!queue_.empty() || alive_) dispatch_soon();
-  }
-
-  inbox& home_;
-  std::shared_ptr<char> living_;          // posted work looks whether the store is still there
-  const std::weak_ptr<char> for_thread_;  // the same for the writer's thread, which must not look at living_
+  loop& home_;
+  const loop_handle way_home_;
+  const std::shared_ptr<char> living_ = std::make_shared<char>();  // what was posted looks whether the store is still there
+  const std::weak_ptr<char> for_thread_ = living_;                 // copied by the writer's thread
+  timer_of<&sqlite_store::dispatch> dispatch_;
+  sync_pace pace_;
   ledger::statistics statistics_;
   std::vector<waiting> queue_;
   std::vector<completion> in_hand_;  // of the batches that are being written
   std::optional<instant> alive_;
-  bool writing_ = false;
-  bool dispatch_posted_ = false;
-  history_writer writer_;  // used by thread_ while that lives
+  std::optional<loop_hold> writing_;  // a group is with the writer's thread
+  history_writer writer_;             // used by thread_ while that lives
   history_reader reader_;
   std::optional<writer_thread> thread_;
 };
@@ -271,7 +262,7 @@ class sqlite_reader final : public store {
 
 }  // namespace
 
-std::unique_ptr<store> open_sqlite_store(const std::string& directory, durability level, inbox& home) {
+std::unique_ptr<store> open_sqlite_store(const std::string& directory, durability level, loop& home) {
   return std::make_unique<sqlite_store>(directory, level, home);
 }
 

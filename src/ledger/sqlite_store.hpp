@@ -11,6 +11,8 @@
 #include <stdexcept>
 #include <string>
 
+#include <looptask/loop.hpp>
+
 #include "ledger/ledger.hpp"
 
 namespace looptask::ledger {
@@ -27,8 +29,9 @@ class no_history : public std::runtime_error {
       : std::runtime_error(path + ": there is no history yet; `looptask run` begins one (is it the right data directory?)") {}
 };
 
-// `directory` exists. Creates or opens history.db there. Throws std::runtime_error naming the file and what to do.
-std::unique_ptr<store> open_sqlite_store(const std::string& directory, durability level, inbox& home);
+// `directory` exists; the store is destroyed before `home`, which goes on while something is being written. Creates or opens
+// history.db there. Throws std::runtime_error naming the file and what to do.
+std::unique_ptr<store> open_sqlite_store(const std::string& directory, durability level, loop& home);
 
 // Read-only, without a lock, never checkpoints; works beside a running service and after a crash. submit() and alive() are
 // misuse. Throws no_history, or std::runtime_error as above.

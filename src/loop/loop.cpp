@@ -53,7 +53,7 @@ loop::~loop() {
   LOOPTASK_ASSERT(holds_ == 0, "loop destroyed before the holds on it");
   closed_ = true;  // from here on whatever is handed to the loop is destroyed
   mailbox_->close();
-  while (resident* const r = residents_.pop_front()) r->end();
+  while (resident* const r = residents_.pop_front()) r->discard();
   while (runnable* const r = ready_.pop_front()) r->discard();
   while (runnable* const r = idle_.pop_front()) r->discard();
   while (timer* const t = timers_->pop_any()) {
@@ -81,9 +81,7 @@ monotonic_time loop::after(duration delay) const noexcept {
 
 void loop::call_soon(runnable& work) noexcept {
   assert_owner();
-  if (work.linked()) return;
-  if (closed_) return work.discard();
-  ready_.push_back(work);
+  if (!work.linked()) ready_.push_back(work);  // a loop that is being destroyed discards it
 }
 
 void loop::call_soon(unique_function<void()> work) {

@@ -10,7 +10,7 @@
 namespace looptask {
 
 void timer::arm(monotonic_time when) {
-  LOOPTASK_ASSERT(loop_ != nullptr, "timer armed after the end of its loop");
+  LOOPTASK_ASSERT(loop_ != nullptr, "timer armed without a loop, or after its end");
   loop_->assert_owner();
   if (linked()) loop_->timers_->erase(*this);
   // A deadline that has passed counts as now: among those it is in order of arming.
@@ -18,7 +18,7 @@ void timer::arm(monotonic_time when) {
 }
 
 void timer::arm_after(duration delay) {
-  LOOPTASK_ASSERT(loop_ != nullptr, "timer armed after the end of its loop");
+  LOOPTASK_ASSERT(loop_ != nullptr, "timer armed without a loop, or after its end");
   arm(loop_->after(delay));
 }
 

@@ -9,7 +9,7 @@
 
 #include "ledger/ledger.hpp"
 #include "records.hpp"
-#include "waiting_inbox.hpp"
+#include "test_loop.hpp"
 
 namespace looptask::ledger {
 
@@ -18,7 +18,7 @@ class backend {
  public:
   virtual ~backend() = default;
   // The store of this place. Opened a second time after the first has been destroyed, it holds what that one held.
-  virtual std::unique_ptr<store> open(inbox& home) = 0;
+  virtual std::unique_ptr<store> open(loop& home) = 0;
   virtual bool survives_its_store() const = 0;  // false: destroying the store forgets everything
 };
 
@@ -30,7 +30,7 @@ inline void PrintTo(const backend_factory& factory, std::ostream* out) { *out <<
 
 class StoreConformance : public testing::TestWithParam<backend_factory> {
  protected:
-  waiting_inbox home;
+  test_loop home;
   std::unique_ptr<backend> place = GetParam().make();
   std::unique_ptr<store> ledger = place->open(home);
 

@@ -12,7 +12,7 @@
 #include "numbered_batches.hpp"
 #include "source_tree.hpp"
 #include "temporary_directory.hpp"
-#include "waiting_inbox.hpp"
+#include "test_loop.hpp"
 
 namespace looptask::ledger {
 namespace {
@@ -81,7 +81,7 @@ TEST(HistoryAfterKill, WhatWasAcknowledgedIsThereAndNoBatchInPart) {
 
     const auto reader = open_sqlite_reader(directory.path());
     const std::int64_t read = count_numbered_batches(*reader);
-    waiting_inbox home;
+    test_loop home;
     const auto ledger = open_sqlite_store(directory.path(), durability::full, home);
     held = count_numbered_batches(*ledger);
     EXPECT_GE(held, acknowledged) << "life " << life;

@@ -33,7 +33,7 @@ class HistoryFaults : public testing::Test {
  protected:
   temporary_directory directory;
   std::string file = directory.file("history.db");
-  waiting_inbox home;
+  test_loop home;
 
   std::unique_ptr<store> open() { return open_sqlite_store(directory.path(), durability::full, home); }
   void write_one() { commit_well(*open(), home, of(closed_run("a", 1))); }
@@ -166,7 +166,7 @@ run_record big_run(std::int64_t nominal) {
 }
 
 // Submits runs 1, 2, 3 while the cause lasts, then again in order after `heal`: all are there once, in order.
-void expect_failure_and_healing(store& ledger, waiting_inbox& home, const std::string& reason, unique_function<void()> heal) {
+void expect_failure_and_healing(store& ledger, test_loop& home, const std::string& reason, unique_function<void()> heal) {
   std::vector<commit_error> errors;
   for (int i = 1; i <= 3; ++i) {
     ledger.submit(of(big_run(i)), [&](commit_error error) { errors.push_back(std::move(error)); });
@@ -218,8 +218,7 @@ TEST_F(HistoryFaults, AFailedBatchTakesThoseBehindItAlong) {
     failed.push_back(error.failed);
     limit.reset();  // from here on writing would succeed, but nothing may overtake
   });
-  // Runs the dispatch, so that the second is queued while the first is being written.
-  home.run_one();
+  home->run_once();  // the first is being written, the second will wait
   ledger->submit(of(open_run("small", 2)), [&](commit_error error) { failed.push_back(error.failed); });
   home.run_until([&] { return failed.size() == 2; });
   EXPECT_EQ(failed, (std::vector<bool>{true, true}));

@@ -5,7 +5,7 @@ namespace {
 
 class memory_backend final : public backend {
  public:
-  std::unique_ptr<store> open(inbox& home) override { return make_memory_store(home); }
+  std::unique_ptr<store> open(loop& home) override { return make_memory_store(home); }
   bool survives_its_store() const override { return false; }
 };
 
@@ -14,7 +14,7 @@ std::unique_ptr<backend> make_backend() { return std::make_unique<memory_backend
 INSTANTIATE_TEST_SUITE_P(Memory, StoreConformance, testing::Values(backend_factory{"memory", make_backend}));
 
 TEST(MemoryStoreDeathTest, ARecordOfNoSlotIsMisuse) {
-  waiting_inbox home;
+  test_loop home;
   const auto ledger = make_memory_store(home);
   run_record none = skipped_slot("a", 1);
   none.slots = 0;

@@ -91,14 +91,14 @@ batch of(std::vector<run_record> records) {
   return b;
 }
 
-commit_error commit(store& to, waiting_inbox& home, batch what) {
+commit_error commit(store& to, test_loop& home, batch what) {
   std::optional<commit_error> result;
   to.submit(std::move(what), [&result](commit_error error) { result = std::move(error); });
   home.run_until([&result] { return result.has_value(); });
   return *result;
 }
 
-void commit_well(store& to, waiting_inbox& home, batch what) {
+void commit_well(store& to, test_loop& home, batch what) {
   const commit_error error = commit(to, home, std::move(what));
   EXPECT_FALSE(error.failed) << error.message;
 }

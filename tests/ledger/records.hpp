@@ -7,7 +7,7 @@
 #include <vector>
 
 #include "ledger/ledger.hpp"
-#include "waiting_inbox.hpp"
+#include "test_loop.hpp"
 
 namespace looptask::ledger {
 
@@ -25,8 +25,8 @@ batch of(run_record record);
 batch of(std::vector<run_record> records);
 
 // Submits and waits for `done`.
-commit_error commit(store& to, waiting_inbox& home, batch what);
-void commit_well(store& to, waiting_inbox& home, batch what);
+commit_error commit(store& to, test_loop& home, batch what);
+void commit_well(store& to, test_loop& home, batch what);
 
 std::vector<run_record> everything(store& from);  // all records with output, newest first
 

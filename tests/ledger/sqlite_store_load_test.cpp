@@ -8,6 +8,7 @@
 #include "ledger/history_reader.hpp"
 #include "ledger/sqlite_connection.hpp"
 #include "ledger/sqlite_store.hpp"
+#include "ledger/sync_pace.hpp"
 #include "numbered_batches.hpp"
 #include "temporary_directory.hpp"
 
@@ -16,7 +17,7 @@ namespace {
 
 TEST(SqliteStoreUnderLoad, BatchesThatWaitShareASync) {
   const temporary_directory directory;
-  waiting_inbox home;
+  test_loop home;
   const auto ledger = open_sqlite_store(directory.path(), durability::full, home);
   int done = 0;
   int submitted = 0;
@@ -36,9 +37,30 @@ TEST(SqliteStoreUnderLoad, BatchesThatWaitShareASync) {
   EXPECT_EQ(ledger->runs({}).size(), 1000U);
 }
 
+TEST(SqliteStoreUnderLoad, SyncsKeepThePace) {
+  const temporary_directory directory;
+  test_loop home;
+  const auto ledger = open_sqlite_store(directory.path(), durability::full, home);
+  // Each batch is submitted when the one before is durable: nothing shares a sync by itself.
+  const monotonic_time begin = home->now();
+  for (std::int64_t i = 0; i < 100; ++i) commit_well(*ledger, home, of(open_run("a", i)));
+  const duration took = home->now() - begin;
+  EXPECT_LE(ledger->statistics().commits, static_cast<std::uint64_t>(sync_pace::burst + took / sync_pace::lasting_gap));
+}
+
+TEST(SqliteStoreUnderLoad, TheLoopGoesOnWhileSomethingIsBeingWritten) {
+  const temporary_directory directory;
+  test_loop home;
+  const auto ledger = open_sqlite_store(directory.path(), durability::full, home);
+  bool done = false;
+  ledger->submit(of(open_run("a", 1)), [&](commit_error) { done = true; });
+  home->run();
+  EXPECT_TRUE(done);
+}
+
 TEST(SqliteStoreUnderLoad, AReaderAlwaysSeesWholeBatches) {
   const temporary_directory directory;
-  waiting_inbox home;
+  test_loop home;
   const auto ledger = open_sqlite_store(directory.path(), durability::full, home);
   commit_well(*ledger, home, numbered_batch(0));
   std::atomic<bool> stop = false;
@@ -65,7 +87,7 @@ TEST(SqliteStoreUnderLoad, AReaderAlwaysSeesWholeBatches) {
 
 TEST(SqliteStoreUnderLoad, TheLogDoesNotGrowWithTheHistory) {
   const temporary_directory directory;
-  waiting_inbox home;
+  test_loop home;
   const auto ledger = open_sqlite_store(directory.path(), durability::process, home);
   for (std::int64_t i = 0; i < 200; ++i) {
     run_record r = closed_run("a", i);
@@ -81,7 +103,7 @@ class QueryPlan : public testing::TestWithParam<std::pair<const char*, run_query
 // 1,000,000 records stay usable only if no query looks at all of them for the first page.
 TEST_P(QueryPlan, SearchesAnIndexAndSortsOnlyEqualNominals) {
   const temporary_directory directory;
-  waiting_inbox home;
+  test_loop home;
   { open_sqlite_store(directory.path(), durability::process, home); }
   connection db(directory.file("history.db"), access::read_only);
   statement query(db, ("explain query plan " + runs_query_text(GetParam().second)).c_str());

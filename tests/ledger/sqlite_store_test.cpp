@@ -9,7 +9,7 @@ namespace {
 class sqlite_backend final : public backend {
  public:
   explicit sqlite_backend(durability level) : level_(level) {}
-  std::unique_ptr<store> open(inbox& home) override { return open_sqlite_store(directory_.path(), level_, home); }
+  std::unique_ptr<store> open(loop& home) override { return open_sqlite_store(directory_.path(), level_, home); }
   bool survives_its_store() const override { return true; }
 
  private:

@@ -59,7 +59,7 @@ run_query any_query() {
 
 RC_GTEST_PROP(StoresAgree, OnRandomBatches, ()) {
   const temporary_directory directory(temporary_directory::in_memory());
-  waiting_inbox home;
+  test_loop home;
   const auto memory = make_memory_store(home);
   auto sqlite = open_sqlite_store(directory.path(), durability::process, home);
   for (int i = *rc::gen::inRange(1, 12); i > 0; --i) {

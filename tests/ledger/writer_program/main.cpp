@@ -9,7 +9,7 @@
 
 #include "ledger/sqlite_store.hpp"
 #include "numbered_batches.hpp"
-#include "waiting_inbox.hpp"
+#include "test_loop.hpp"
 
 namespace {
 
@@ -21,7 +21,7 @@ void say(std::int64_t number) {
 }
 
 void write_without_end(const std::string& directory, std::int64_t first) {
-  waiting_inbox home;
+  test_loop home;
   const auto ledger = open_sqlite_store(directory, durability::full, home);
   std::int64_t submitted = first;
   std::int64_t acknowledged = first;

@@ -1,0 +1,17 @@
+#pragma once
+// The runtime in one include: loop, host, tasks, scopes, groups, time.
+//
+//   #include <looptask/looptask.hpp>
+//   looptask::task<> hello() { co_await looptask::sleep_for(std::chrono::seconds(1)); std::puts("hello"); }
+//   int main() { looptask::real_host host; looptask::loop loop(host); loop.run(hello()); }
+#include <looptask/callback.hpp>
+#include <looptask/host.hpp>
+#include <looptask/loop.hpp>
+#include <looptask/real_host.hpp>
+#include <looptask/scope.hpp>
+#include <looptask/semaphore.hpp>
+#include <looptask/sleep.hpp>
+#include <looptask/task.hpp>
+#include <looptask/task_group.hpp>
+#include <looptask/time.hpp>
+#include <looptask/timer.hpp>

@@ -1,0 +1,296 @@
+#pragma once
+// task<T>: a coroutine that begins when it is awaited, or handed to a loop by spawn(), loop::run() or a task_group.
+//
+// Owner: the loop's thread, from its start on. It never migrates. co_await yields its result or throws its exception; awaiting
+// a task is no cancel point by itself. Destroying a task that has not begun frees it. Parameters go by value into the frame; a
+// capturing lambda that is a coroutine must outlive its task: pass the lambda itself to spawn() or task_group::start(), which
+// keep it. Frames come from the thread's memory_pool.
+//
+//   looptask::task<int> answer() { co_await looptask::sleep_for(10ms); co_return 42; }
+//   int n = loop.run(answer());
+//   looptask::spawn(loop, answer(), [](looptask::outcome<int> o) { use(std::move(o).get()); });
+#include <concepts>
+#include <coroutine>
+#include <cstddef>
+#include <exception>
+#include <memory>
+#include <optional>
+#include <type_traits>
+#include <utility>
+#include <variant>
+
+#include <looptask/loop.hpp>
+#include <looptask/memory_pool.hpp>
+#include <looptask/operation.hpp>
+
+namespace looptask {
+
+template <class T = void>
+class task;
+
+// How a task ended: a value, or an exception (which may be `cancelled`).
+template <class T = void>
+class outcome {
+  using stored = std::conditional_t<std::is_void_v<T>, std::monostate,
+                                    std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>>;
+
+ public:
+  outcome() noexcept {}
+
+  bool ok() const noexcept { return state_.index() == 1; }
+  std::exception_ptr error() const noexcept { return state_.index() == 2 ? *std::get_if<2>(&state_) : nullptr; }
+  // The value, or throws the exception. Once.
+  T get() && {
+    if (state_.index() == 2) std::rethrow_exception(std::move(*std::get_if<2>(&state_)));
+    LOOPTASK_ASSERT(state_.index() == 1, "outcome of a task that is not done");
+    if constexpr (std::is_reference_v<T>)
+      return **std::get_if<1>(&state_);
+    else if constexpr (!std::is_void_v<T>)
+      return std::move(*std::get_if<1>(&state_));
+  }
+
+  template <class... Args>
+  void set_value(Args&&... args) {
+    state_.template emplace<1>(std::forward<Args>(args)...);
+  }
+  void set_error(std::exception_ptr error) noexcept { state_.template emplace<2>(std::move(error)); }
+
+ private:
+  std::variant<std::monostate, stored, std::exception_ptr> state_;
+};
+
+namespace detail {
+
+struct final_await {
+  final_await() noexcept {}
+  bool await_ready() const noexcept { return false; }
+  template <class Promise>
+  void await_suspend(std::coroutine_handle<Promise> frame) const noexcept {
+    const promise_base& done = frame.promise();
+    if (done.awaited_by != nullptr) {
+      done.runs_on->hand_over(done.awaited_by->parent_frame);
+    } else {
+      done.runs_on->outermost_done();
+    }
+  }
+  void await_resume() const noexcept {}
+};
+
+template <class T>
+struct promise_of : promise_base {
+  outcome<T> result;
+
+  static void* operator new(std::size_t size) { return memory_pool::take(size); }
+  static void operator delete(void* block, std::size_t size) noexcept { memory_pool::give(block, size); }
+
+  std::suspend_always initial_suspend() const noexcept { return {}; }
+  final_await final_suspend() const noexcept { return {}; }
+  void unhandled_exception() noexcept { result.set_error(std::current_exception()); }
+};
+
+template <class T>
+struct promise final : promise_of<T> {
+  task<T> get_return_object() noexcept;
+  template <class U = T>
+  requires std::constructible_from<T, U>
+  void return_value(U&& value) {
+    if constexpr (std::is_reference_v<T>)
+      this->result.set_value(std::addressof(value));
+    else
+      this->result.set_value(std::forward<U>(value));
+  }
+};
+
+template <>
+struct promise<void> final : promise_of<void> {
+  task<void> get_return_object() noexcept;
+  void return_void() noexcept { result.set_value(); }
+};
+
+// Awaits a task in the fiber that awaits; owns its frame.
+template <class T>
+class task_await : protected await_link {
+ public:
+  using handle = std::coroutine_handle<promise<T>>;
+  explicit task_await(handle frame) noexcept { child_frame = frame; }
+  task_await(const task_await&) = delete;
+  task_await& operator=(const task_await&) = delete;
+  ~task_await() {
+    if (child_frame) child_frame.destroy();
+  }
+
+  bool await_ready() const noexcept { return false; }
+  template <std::derived_from<promise_base> Promise>
+  void await_suspend(std::coroutine_handle<Promise> frame) noexcept {
+    parent = &frame.promise();
+    parent_frame = frame;
+    promise_base& child = promise_here();
+    child.awaited_by = this;
+    child.runs_on = parent->runs_on;
+    child.runs_on->hand_over(child_frame);
+  }
+  T await_resume() { return std::move(promise_here().result).get(); }
+
+ protected:
+  promise<T>& promise_here() const noexcept { return handle::from_address(child_frame.address()).promise(); }
+};
+
+}  // namespace detail
+
+template <class T>
+class [[nodiscard]] task {
+ public:
+  using promise_type = detail::promise<T>;
+
+  task() noexcept = default;  // empty: may only be assigned to
+  task(task&& other) noexcept : frame_(std::exchange(other.frame_, {})) {}
+  task& operator=(task&& other) noexcept {
+    std::swap(frame_, other.frame_);
+    return *this;
+  }
+  ~task() {
+    if (frame_) frame_.destroy();
+  }
+
+  explicit operator bool() const noexcept { return static_cast<bool>(frame_); }
+  detail::task_await<T> operator co_await() && noexcept { return detail::task_await<T>(release()); }
+
+  // For what runs tasks: the frame, which has not begun; the caller owns it from here on.
+  std::coroutine_handle<promise_type> release() noexcept {
+    LOOPTASK_ASSERT(frame_, "task awaited or started twice, or empty");
+    return std::exchange(frame_, {});
+  }
+
+ private:
+  friend promise_type;
+  explicit task(std::coroutine_handle<promise_type> frame) noexcept : frame_(frame) {}
+  std::coroutine_handle<promise_type> frame_;
+};
+
+namespace detail {
+
+template <class T>
+task<T> promise<T>::get_return_object() noexcept {
+  return task<T>(std::coroutine_handle<promise<T>>::from_promise(*this));
+}
+inline task<void> promise<void>::get_return_object() noexcept {
+  return task<void>(std::coroutine_handle<promise<void>>::from_promise(*this));
+}
+
+template <class T>
+inline constexpr bool is_task = false;
+template <class T>
+inline constexpr bool is_task<task<T>> = true;
+
+template <class F>
+concept task_function = std::invocable<F&> && is_task<std::invoke_result_t<F&>>;
+
+// Keeps a closure alive as long as the coroutine it has made.
+template <task_function F>
+std::invoke_result_t<F&> keeping(F closure) {
+  co_return co_await closure();
+}
+
+// A fiber that owns its outermost frame and, once begun, itself.
+template <class T>
+class owning_fiber : public fiber {
+ public:
+  using handle = std::coroutine_handle<promise<T>>;
+  static void* operator new(std::size_t size) { return memory_pool::take(size); }
+  static void operator delete(void* block, std::size_t size) noexcept { memory_pool::give(block, size); }
+
+  owning_fiber(looptask::loop& where, cancel_scope* scope, task<T> work) noexcept
+      : fiber(where, scope), frame_(work.release()) {
+    begin(frame_.promise(), frame_);
+  }
+  virtual ~owning_fiber() {
+    destroy_frames();
+    frame_.destroy();
+  }
+
+ protected:
+  outcome<T> take_result() noexcept { return std::move(frame_.promise().result); }
+  void discard() noexcept override { delete this; }
+
+ private:
+  handle frame_;
+};
+
+template <class T, class F>
+class spawned final : public owning_fiber<T> {
+ public:
+  spawned(looptask::loop& where, cancel_scope* scope, task<T> work, F on_done)
+      : owning_fiber<T>(where, scope, std::move(work)), on_done_(std::move(on_done)) {}
+
+ private:
+  void ended() override {
+    outcome<T> how = this->take_result();
+    F on_done = std::move(on_done_);
+    delete this;  // before the call: whoever is told that the task is over finds nothing of it
+    on_done(std::move(how));
+  }
+  F on_done_;
+};
+
+struct report_to_loop {
+  looptask::loop* where;
+  void operator()(outcome<void> how) const {
+    if (!how.ok()) where->report(how.error());
+  }
+};
+
+// The scope of loop::run(task), cancelled by loop::stop(). Ends what still runs in it when it is left by an exception.
+class main_scope {
+ public:
+  explicit main_scope(loop& where);
+  ~main_scope();
+  main_scope(const main_scope&) = delete;
+  main_scope& operator=(const main_scope&) = delete;
+  cancel_scope& get() noexcept { return *scope_; }
+  void run_until(const bool& done);
+
+ private:
+  loop& loop_;
+  std::unique_ptr<cancel_scope> scope_;
+};
+
+void adopt(cancel_scope& scope, fiber& what) noexcept;
+
+}  // namespace detail
+
+// Runs `work` from the next turn on. `on_done(outcome<T>)` is called on the loop's thread when it has ended, unless the loop is
+// destroyed first. Cancelling `scope`, which must outlive the task, cancels it.
+template <class T, class F>
+requires std::invocable<F&, outcome<T>>
+void spawn(loop& where, cancel_scope& scope, task<T> work, F on_done) {
+  auto* const made = new detail::spawned<T, F>(where, &scope, std::move(work), std::move(on_done));
+  detail::adopt(scope, *made);
+}
+template <class T, class F>
+requires std::invocable<F&, outcome<T>>
+void spawn(loop& where, task<T> work, F on_done) {
+  auto* const made = new detail::spawned<T, F>(where, nullptr, std::move(work), std::move(on_done));
+  where.add_resident(*made);
+}
+// Without on_done: its exception goes to loop::on_error.
+inline void spawn(loop& where, task<void> work) { spawn(where, std::move(work), detail::report_to_loop{&where}); }
+// A closure that makes the task, kept as long as it.
+template <detail::task_function F>
+void spawn(loop& where, F closure) {
+  spawn(where, detail::keeping(std::move(closure)));
+}
+
+template <class T>
+T loop::run(task<T> main) {
+  outcome<T> result;
+  bool done = false;
+  detail::main_scope scope(*this);
+  spawn(*this, scope.get(), std::move(main), [&result, &done](outcome<T> how) {
+    result = std::move(how);
+    done = true;
+  });
+  scope.run_until(done);
+  return std::move(result).get();
+}
+
+}  // namespace looptask
