@@ -1,0 +1,337 @@
+#include <gtest/gtest.h>
+
+#include <looptask/loop.hpp>
+#include <looptask/real_host.hpp>
+
+#include <sys/prctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <filesystem>
+#include <fstream>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "host/descriptor.hpp"
+#include "host/process_table.hpp"
+#include "process/child_recorder.hpp"
+#include "process/fifo.hpp"
+#include "process/scratch.hpp"
+
+namespace looptask {
+namespace {
+
+using namespace std::chrono_literals;
+using std::chrono::milliseconds;
+
+// Living members of a session.
+std::size_t members(std::int32_t session) {
+  const auto all = list_processes();
+  return static_cast<std::size_t>(std::count_if(
+      all->begin(), all->end(), [session](const process_entry& one) { return one.session == session && one.state != 'Z'; }));
+}
+
+// This process has no child, not even a zombie.
+bool childless() {
+  siginfo_t any{};
+  return ::waitid(P_ALL, 0, &any, WEXITED | WNOHANG | WNOWAIT) == -1 && errno == ECHILD;
+}
+
+std::size_t open_descriptors() {
+  return static_cast<std::size_t>(std::distance(std::filesystem::directory_iterator("/proc/self/fd"), {}));
+}
+
+class ProcessPort : public testing::Test {
+ protected:
+  const scratch folder;
+  real_host host;
+  loop events{host};
+  child_recorder one{events};
+};
+
+TEST_F(ProcessPort, TellsStepsInOrderAndWhoItIs) {
+  one.shell("echo hello; sed 's/.*) //' /proc/$$/stat | cut -d' ' -f20; exit 4");
+  EXPECT_TRUE(one.steps.empty());  // never from inside spawn
+  one.run_to_exit();
+  ASSERT_EQ(one.steps.size(), 3U);
+  EXPECT_EQ(one.steps.front(), "spawned");
+  EXPECT_EQ(one.output, "hello\n" + std::to_string(one.who.start_time) + "\n");
+  EXPECT_EQ(one.who.boot_id, host.clock().boot_id());
+  EXPECT_EQ(one.exit->code, 4);
+  EXPECT_FALSE(one.exit->signal);
+  EXPECT_LE(one.exit->at, host.clock().monotonic());
+}
+
+TEST_F(ProcessPort, AFailedSpawnIsTheOnlyEvent) {
+  one.spawn({"no-such-program"});
+  one.run_to_exit();
+  EXPECT_EQ(one.steps, std::vector<std::string>{"failed"});
+  EXPECT_EQ(one.spawn_error, ENOENT);
+  EXPECT_EQ(one.failed_step, "exec no-such-program (searched in PATH=/usr/bin:/bin)");
+  one.child.reset();
+  EXPECT_TRUE(childless());
+}
+
+TEST_F(ProcessPort, ReportsTheSignalThatEndedIt) {
+  one.shell("kill -ABRT $$");
+  one.run_to_exit();
+  EXPECT_EQ(one.exit->signal, SIGABRT);
+  EXPECT_FALSE(one.exit->code);
+}
+
+TEST_F(ProcessPort, MeasuresMemoryAndCpuTime) {
+  // dash keeps the whole of a command substitution in memory
+  one.shell("x=$(head -c 60000000 /dev/zero | tr '\\0' x); :");
+  one.run_to_exit();
+  EXPECT_GE(one.exit->max_rss, 60'000'000);
+  EXPECT_LT(one.exit->max_rss, 1'000'000'000);
+  EXPECT_GT(one.exit->cpu, 0us);
+}
+
+TEST_F(ProcessPort, AChildKeepsTheTimerSlackOfAnOrdinaryProcess) {
+  one.spawn({"cat", "/proc/self/timerslack_ns"});
+  one.run_to_exit();
+  EXPECT_EQ(one.output, "50000\n");
+}
+
+TEST_F(ProcessPort, AnEndedChildIsReapedWhenItsHandleGoes) {
+  one.shell("exit 0");
+  one.run_to_exit();
+  EXPECT_FALSE(childless());  // its pid stays taken as long as somebody may use it
+  one.child->signal_group(SIGTERM);
+  one.child.reset();
+  EXPECT_TRUE(childless());
+}
+
+TEST_F(ProcessPort, AChildWithoutAHandleIsReapedWhenItEnds) {
+  ASSERT_EQ(::mkfifo(folder.path("go").c_str(), 0600), 0);
+  one.shell("echo up; read -r line < go; exit 1", folder.path());
+  one.run_until([&] { return one.output == "up\n"; });
+  one.child.reset();
+  std::ofstream(folder.path("go")) << "go\n";
+  // Its end is seen on the loop, and told to nobody.
+  unique_function<void()> look = [&] {
+    if (childless()) return events.stop();
+    events.call_later(1ms, [&] { look(); });
+  };
+  look();
+  events.run();
+  EXPECT_EQ(one.steps, std::vector<std::string>{"spawned"});
+  EXPECT_TRUE(childless());
+}
+
+TEST_F(ProcessPort, AHandleThatGoesBeforeTheChildCameLeavesNoChild) {
+  one.shell("sleep 1000");
+  one.child.reset();
+  child_recorder next(events);
+  next.shell("exit 0");  // started after the one before, if that was started at all
+  next.run_to_exit();
+  next.child.reset();
+  unique_function<void()> look = [&] {
+    if (childless()) return events.stop();
+    events.call_later(1ms, [&] { look(); });
+  };
+  look();
+  events.run();
+  EXPECT_TRUE(one.steps.empty());
+}
+
+TEST_F(ProcessPort, KillReachesEveryGroupOfTheSession) {
+  int up = 0;
+  fifo words(events, folder.path("words"), [&](const std::string&) {
+    if (++up == 3) one.kill();
+  });
+  // `timeout` makes a group of its own; ( & ) makes an orphan.
+  folder.write_program("stay", "#!/bin/sh\necho up > words\nexec sleep 1000\n");
+  one.shell("timeout 1000 ./stay & (./stay &) ; (trap '' TERM HUP; timeout 1000 ./stay & wait) & wait", folder.path());
+  one.run_to_kill();
+  EXPECT_EQ(one.left, 0);
+  EXPECT_GE(one.killed, 5);
+  EXPECT_EQ(members(one.who.pid), 0U);
+  EXPECT_EQ(one.exit->signal, SIGKILL);
+  one.child.reset();
+  EXPECT_TRUE(childless());
+}
+
+TEST_F(ProcessPort, KillAfterTheMainProcessFindsTheOrphans) {
+  one.shell("(sleep 1000 & sleep 1000) >/dev/null 2>&1 & exit 3");
+  one.run_to_exit();
+  EXPECT_EQ(one.exit->code, 3);
+  one.kill();
+  one.run_to_kill();
+  EXPECT_GE(one.killed, 1);
+  EXPECT_EQ(one.left, 0);
+  EXPECT_EQ(members(one.who.pid), 0U);
+}
+
+TEST_F(ProcessPort, KillOfAnEmptySessionKillsNobody) {
+  one.shell("exit 0");
+  one.run_to_exit();
+  one.kill();
+  EXPECT_FALSE(one.killed);  // never from inside the call
+  one.run_to_kill();
+  EXPECT_EQ(one.killed, 0);
+  EXPECT_EQ(one.left, 0);
+  EXPECT_TRUE(childless());
+}
+
+TEST_F(ProcessPort, KillTwiceAnswersTwice) {
+  one.shell("exec sleep 1000");
+  one.run_until([&] { return !one.steps.empty(); });
+  int answers = 0;
+  one.child->kill_session([&](int, int) { ++answers; });
+  one.kill();
+  one.run_to_kill();
+  EXPECT_EQ(answers, 1);
+  one.killed.reset();
+  one.kill();
+  one.run_to_kill();
+  EXPECT_EQ(one.killed, 0);
+}
+
+TEST_F(ProcessPort, KillOfAStoppedProcess) {
+  one.shell("kill -STOP $$");
+  one.run_until([&] { return !one.steps.empty(); });
+  one.kill();
+  one.run_to_kill();
+  EXPECT_EQ(one.exit->signal, SIGKILL);
+}
+
+TEST_F(ProcessPort, ASessionOfAStrangerIsLeftAlone) {
+  child_recorder other(events);
+  other.shell("echo up; exec sleep 1000");
+  other.run_until([&] { return other.output == "up\n"; });
+  one.shell("exec sleep 1000");
+  one.run_until([&] { return !one.steps.empty(); });
+  one.kill();
+  one.run_to_kill();
+  EXPECT_EQ(members(other.who.pid), 1U);
+  other.kill();
+  other.run_to_kill();
+}
+
+TEST_F(ProcessPort, AForeignWaitThatTakesTheStatusIsNoSuccess) {
+  one.spawn({"sleep", "1000"});
+  one.run_until([&] { return !one.steps.empty(); });
+  ::kill(one.who.pid, SIGKILL);
+  ASSERT_EQ(::waitpid(one.who.pid, nullptr, 0), one.who.pid);
+  one.run_until([&] { return one.exit.has_value(); });
+  EXPECT_FALSE(one.exit->code);
+  EXPECT_FALSE(one.exit->signal);
+}
+
+TEST_F(ProcessPort, OrphansThatAreAdoptedChangeNoStatus) {
+  // As in a container, where the service is the first process: whatever loses its parent becomes our child.
+  ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL), 0);
+  one.shell("(exit 1) & (sh -c 'exit 2' &) ; (sleep 1000 >/dev/null 2>&1 &) ; exit 5");
+  one.run_to_exit();
+  one.kill();
+  one.run_to_kill();
+  ::prctl(PR_SET_CHILD_SUBREAPER, 0UL, 0UL, 0UL, 0UL);
+  EXPECT_EQ(one.exit->code, 5);
+  EXPECT_EQ(one.left, 0);
+  while (::waitpid(-1, nullptr, 0) > 0) {  // ours to reap in this test: the port leaves strangers alone
+  }
+}
+
+TEST_F(ProcessPort, AnOutputOfAnySizeNeedsNoMemory) {
+  one.keep_output = false;
+  one.spawn({"head", "-c", "400000000", "/dev/zero"});
+  const auto resident = [] {
+    long pages = 0;
+    std::ifstream file("/proc/self/statm");
+    file >> pages >> pages;
+    return pages * ::sysconf(_SC_PAGESIZE);
+  };
+  one.run_until([&] { return one.output_size > 1'000'000; });
+  const long before = resident();
+  one.run_to_exit();
+  EXPECT_EQ(one.output_size, 400'000'000U);
+  EXPECT_LT(resident() - before, 8 * 1024 * 1024);
+}
+
+TEST_F(ProcessPort, ManyChildrenLeaveNothingBehind) {
+  constexpr int count = 100;
+  one.shell("exit 0");  // the threads and their descriptors exist from here on
+  one.run_to_exit();
+  one.child.reset();
+  const std::size_t before = open_descriptors();
+  std::vector<std::unique_ptr<child_recorder>> all;
+  for (int i = 0; i < count; ++i) {
+    all.push_back(std::make_unique<child_recorder>(events));
+    all.back()->shell("echo " + std::to_string(i) + "; exit " + std::to_string(i));
+  }
+  for (int i = 0; i < count; ++i) {
+    all[static_cast<std::size_t>(i)]->run_to_exit();
+    EXPECT_EQ(all[static_cast<std::size_t>(i)]->exit->code, i);
+    EXPECT_EQ(all[static_cast<std::size_t>(i)]->output, std::to_string(i) + "\n");
+  }
+  all.clear();
+  EXPECT_TRUE(childless());
+  EXPECT_EQ(open_descriptors(), before);
+}
+
+TEST_F(ProcessPort, AnIgnoredSigchldIsSetRightAtTheStart) {
+  struct sigaction ignore {};
+  struct sigaction before {};
+  ignore.sa_handler = SIG_IGN;
+  ::sigaction(SIGCHLD, &ignore, &before);
+  {
+    real_host other;
+    loop its(other);
+    child_recorder child(its);
+    child.shell("exit 6");
+    child.run_to_exit();
+    EXPECT_EQ(child.exit->code, 6);
+  }
+  ::sigaction(SIGCHLD, &before, nullptr);
+}
+
+TEST(ProcessPortEnd, AChildThatIsStillToStartWhenTheLoopGoesIsNotStarted) {
+  real_host host;
+  {
+    loop events(host);
+    std::vector<std::unique_ptr<child_recorder>> all;
+    for (int i = 0; i < 20; ++i) {
+      all.push_back(std::make_unique<child_recorder>(events));
+      all.back()->shell("exec sleep 1000");
+    }
+    // What was started by now has not been told to anybody: it is killed.
+    all.clear();
+  }
+  EXPECT_TRUE(childless());
+}
+
+TEST(ProcessPortThreads, LoopsOfSeveralThreadsSpawnSideBySide) {
+  std::vector<descriptor> sockets;
+  for (int i = 0; i < 500; ++i) sockets.emplace_back(::socket(AF_UNIX, SOCK_STREAM, 0));
+  std::vector<std::thread> threads;
+  for (int thread = 0; thread < 4; ++thread) {
+    threads.emplace_back([thread] {
+      real_host host;
+      loop events(host);
+      for (int i = 0; i < 15; ++i) {
+        child_recorder child(events);
+        child.shell("ls /proc/$$/fd; sleep 1000 >/dev/null 2>&1 & exit " + std::to_string(thread));
+        child.run_to_exit();
+        child.kill();
+        child.run_to_kill();
+        EXPECT_EQ(child.output, "0\n1\n2\n");
+        EXPECT_EQ(child.exit->code, thread);
+        EXPECT_EQ(child.killed, 1);
+        EXPECT_EQ(child.left, 0);
+      }
+    });
+  }
+  for (std::thread& one : threads) one.join();
+  EXPECT_TRUE(childless());
+}
+
+}  // namespace
+}  // namespace looptask
