@@ -2,45 +2,33 @@
 
 #include <gtest/gtest.h>
 
-#include <map>
+#include <looptask/real_host.hpp>
+
 #include <stdexcept>
 #include <string>
-#include <system_error>
 #include <utility>
 #include <vector>
 
+#include "process/scratch.hpp"
 #include "schedule/instant_text.hpp"
 
 namespace looptask::jobs {
 namespace {
 
-// Files that exist in the test alone.
-class few_files final : public file_port {
- public:
-  explicit few_files(std::map<std::string, std::string> texts) : texts_(std::move(texts)) {}
-  std::string read(const std::string& path, std::size_t) override {
-    const auto found = texts_.find(path);
-    if (found == texts_.end()) throw std::system_error(ENOENT, std::generic_category(), path);
-    return found->second;
-  }
-  void append(const std::string& path, std::string_view bytes) override { texts_[path] += bytes; }
-  bool exists(const std::string& path) override { return texts_.contains(path); }
-  void make_directories(const std::string&, unsigned) override {}
-  std::unique_ptr<lock> try_lock(const std::string&) override { return nullptr; }
-
- private:
-  std::map<std::string, std::string> texts_;
-};
-
 std::string expand(std::string_view text, const std::string& zone = "UTC",
                    const std::string& nominal = "2026-03-09T22:05:07.25Z") {
-  few_files files({{"/etc/lt/token", "s3cret\n"}, {"/abs", "two\n\n"}, {"/dos", "x\r\n"}, {"/nul", std::string("a\0b", 3)}});
+  const scratch folder;
+  folder.write("token", "s3cret\n");
+  folder.write("two", "two\n\n");
+  folder.write("dos", "x\r\n");
+  folder.write("nul", std::string_view("a\0b", 3));
+  real_host host;
   const auto parsed = text_template::parse(text);
   if (const auto* error = std::get_if<template_error>(&parsed))
     throw std::logic_error(std::to_string(error->column) + ": " + error->message);
   const template_facts facts{"backup", "01RUN", schedule::parse_instant(nominal).value(), 3};
-  const template_sources sources{{"A=1", "AB=2", "EMPTY="}, "/etc/lt", schedule::zone::load(zone).value()};
-  return std::get<text_template>(parsed).expand(facts, sources, files);
+  const template_sources sources{{"A=1", "AB=2", "EMPTY="}, folder.path(), schedule::zone::load(zone).value()};
+  return std::get<text_template>(parsed).expand(facts, sources, host.files());
 }
 
 std::string error_of(std::string_view text) {
@@ -65,8 +53,8 @@ TEST(Template, FillsInFactsVariablesAndFiles) {
       {"${nominal}", "2026-03-09T22:05:07.250Z"},
       {"<${env:A}${env:AB}${env:EMPTY}>", "<12>"},
       {"${file:token}", "s3cret"},
-      {"${file:/abs}", "two\n"},
-      {"${file:/dos}", "x"},
+      {"${file:./two}", "two\n"},
+      {"${file:dos}", "x"},
       {"$${job} is ${job}", "${job} is backup"},
       {"$$${job}", "$${job}"},
   };
@@ -106,8 +94,8 @@ TEST(Template, ErrorsNameTheColumnAndWhatWouldBeRight) {
 
 TEST(Template, WhatCannotBeFilledInSaysWhichAndWhy) {
   EXPECT_EQ(failure_of("${env:NOPE}"), "${env:NOPE}: not set in the environment of the service");
-  EXPECT_EQ(failure_of("x${file:gone}"), "${file:gone}: /etc/lt/gone: No such file or directory");
-  EXPECT_EQ(failure_of("${file:/nul}"), "${file:/nul}: holds a NUL, which cannot stand in an environment");
+  EXPECT_EQ(failure_of("x${file:/no/such}"), "${file:/no/such}: /no/such: No such file or directory");
+  EXPECT_EQ(failure_of("${file:nul}"), "${file:nul}: holds a NUL, which cannot stand in an environment");
 }
 
 }  // namespace
