@@ -111,6 +111,7 @@ std::unique_ptr<child_process> virtual_processes::spawn(process_spec spec, proce
   ++spawned_;
   if (made->what.spawn_error != 0) {
     made->main_end = world_.now_;
+    made->exit_reported = made->output_end_reported = true;  // there is nothing to report, whatever is done to it later
     made->argv = std::move(spec.argv);
     world_.agenda_.add(world_.now_, rank::ordinary, [this, made] {
       const std::string step = made->argv.empty() ? "exec" : "exec " + made->argv[0];

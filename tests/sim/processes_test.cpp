@@ -59,6 +59,17 @@ TEST_F(virtual_process, that_cannot_be_found_fails_to_spawn) {
   EXPECT_EQ(events.lines, (lines{"failed exec nowhere " + std::to_string(ENOENT)}));
 }
 
+TEST_F(virtual_process, that_failed_to_spawn_has_nothing_more_to_tell_when_it_is_killed) {
+  const auto child = w.processes().spawn(command("nowhere"), events);
+  run_until(1s);
+  child->signal_group(SIGTERM);
+  std::pair<int, int> answer{-1, -1};
+  child->kill_session([&](int killed, int left) { answer = {killed, left}; });
+  run_until(2s);
+  EXPECT_EQ(answer, (std::pair{0, 0}));
+  EXPECT_EQ(events.lines.size(), 1U);
+}
+
 TEST_F(virtual_process, dies_of_the_signal_at_once) {
   w.program("job", {.takes = 10s});
   const auto child = w.processes().spawn(command("job"), events);
