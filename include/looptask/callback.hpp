@@ -29,14 +29,54 @@ class completion_dropped : public std::logic_error {
 };
 
 namespace detail {
+
+class callback_base;
 template <class T>
 class callback_operation;
-}
+
+class completion_base {
+ public:
+  bool wanted() const noexcept { return of_ != nullptr; }  // false once the await has ended
+
+ protected:
+  explicit completion_base(callback_base& of) noexcept;
+  completion_base(completion_base&& other) noexcept { take(other); }
+  ~completion_base() = default;
+  void take(completion_base& other) noexcept;
+  void settle() noexcept;
+  callback_base* of_ = nullptr;  // knows this completion
+
+ private:
+  friend class callback_base;
+};
+
+class callback_base : public operation {
+ public:
+  bool await_ready() noexcept { return strikes_now(); }
+
+ protected:
+  callback_base() noexcept = default;
+  ~callback_base();
+  void set_abort(unique_function<bool()> hook) noexcept { abort_ = std::move(hook); }
+  void disconnect() noexcept;
+
+ private:
+  friend class completion_base;
+  bool withdraw() noexcept override;
+  void settled() noexcept;
+
+  completion_base* completion_ = nullptr;
+  unique_function<bool()> abort_;
+  bool aborting_ = false;
+  bool settled_ = false;
+};
+
+}  // namespace detail
 
 template <class T = void>
-class completion {
+class completion : public detail::completion_base {
  public:
-  completion(completion&& other) noexcept { take(other); }
+  completion(completion&& other) noexcept = default;
   completion& operator=(completion&& other) noexcept {
     if (this != &other) {
       drop();
@@ -48,38 +88,22 @@ class completion {
 
   // After the await has ended these do nothing.
   template <class... Args>
-  void set_value(Args&&... args) {
-    if (of_ != nullptr) of_->result_.set_value(std::forward<Args>(args)...);
-    settle();
-  }
-  void set_error(std::exception_ptr error) noexcept {
-    if (of_ != nullptr) of_->result_.set_error(std::move(error));
-    settle();
-  }
-  bool wanted() const noexcept { return of_ != nullptr; }  // false once the await has ended
+  void set_value(Args&&... args);
+  void set_error(std::exception_ptr error) noexcept;
 
  private:
   friend class detail::callback_operation<T>;
-  explicit completion(detail::callback_operation<T>& of) noexcept : of_(&of) { of.completion_ = this; }
-  void take(completion& other) noexcept {
-    of_ = std::exchange(other.of_, nullptr);
-    if (of_ != nullptr) of_->completion_ = this;
-  }
-  void settle() noexcept {
-    if (of_ != nullptr) std::exchange(of_, nullptr)->settled();
-  }
+  explicit completion(detail::callback_operation<T>& of) noexcept : completion_base(of) {}
   void drop() noexcept {
-    if (of_ != nullptr) set_error(std::make_exception_ptr(completion_dropped()));
+    if (wanted()) set_error(std::make_exception_ptr(completion_dropped()));
   }
-  detail::callback_operation<T>* of_ = nullptr;  // knows this completion
 };
 
 namespace detail {
 
 template <class T>
-class callback_operation : public operation {
+class callback_operation : public callback_base {
  public:
-  bool await_ready() noexcept { return strikes_now(); }
   T await_resume() {
     finish();
     return std::move(result_).get();
@@ -87,12 +111,8 @@ class callback_operation : public operation {
 
  protected:
   callback_operation() noexcept = default;
-  ~callback_operation() {
-    disconnect();
-    if (is_waiting() && abort_) static_cast<void>(abort_());
-  }
+  ~callback_operation() = default;
   completion<T> connect() noexcept { return completion<T>(*this); }
-  void set_abort(unique_function<bool()> hook) noexcept { abort_ = std::move(hook); }
   void fail(std::exception_ptr error) noexcept {
     disconnect();
     result_.set_error(std::move(error));
@@ -101,34 +121,7 @@ class callback_operation : public operation {
 
  private:
   friend class completion<T>;
-
-  bool withdraw() noexcept override {
-    if (!abort_) return false;
-    aborting_ = true;
-    const bool called_off = abort_();
-    aborting_ = false;
-    abort_ = nullptr;
-    if (called_off) {
-      disconnect();
-    } else if (settled_) {
-      complete();
-    }
-    return called_off;
-  }
-  void settled() noexcept {
-    completion_ = nullptr;
-    settled_ = true;
-    if (!aborting_ && is_waiting()) complete();  // else withdraw() decides
-  }
-  void disconnect() noexcept {
-    if (completion_ != nullptr) std::exchange(completion_, nullptr)->of_ = nullptr;
-  }
-
   outcome<T> result_;
-  completion<T>* completion_ = nullptr;
-  unique_function<bool()> abort_;
-  bool aborting_ = false;
-  bool settled_ = false;
 };
 
 template <class T, class Start>
@@ -153,6 +146,21 @@ class callback_await final : public callback_operation<T> {
 };
 
 }  // namespace detail
+
+template <class T>
+template <class... Args>
+void completion<T>::set_value(Args&&... args) {
+  if (!wanted()) return;
+  static_cast<detail::callback_operation<T>*>(of_)->result_.set_value(std::forward<Args>(args)...);
+  settle();
+}
+
+template <class T>
+void completion<T>::set_error(std::exception_ptr error) noexcept {
+  if (!wanted()) return;
+  static_cast<detail::callback_operation<T>*>(of_)->result_.set_error(std::move(error));
+  settle();
+}
 
 // `start(completion<T>)` begins the work and returns the abort hook, a bool(), or nothing. What it throws, the await throws.
 template <class T = void, std::invocable<completion<T>> Start>

@@ -1,0 +1,135 @@
+#include <looptask/loop.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <memory>
+#include <optional>
+#include <thread>
+
+#include <looptask/memory_pool.hpp>
+
+#include "sim/world.hpp"
+
+namespace looptask {
+namespace {
+
+using std::chrono::seconds;
+
+struct Ending : testing::Test {
+  sim::world world{1};
+  std::optional<looptask::loop> owned{std::in_place, world};
+  looptask::loop& loop = *owned;
+  std::shared_ptr<int> held = std::make_shared<int>(0);
+};
+
+TEST_F(Ending, DestroysWorkOfEveryKindWithoutRunningIt) {
+  const auto blocks = memory_pool::live();
+  const auto fails = [held = held] { FAIL(); };
+  loop.call_soon(fails);
+  loop.call_idle(fails);
+  loop.call_later(seconds(1), fails);
+  loop.post(fails);
+  EXPECT_EQ(held.use_count(), 6);
+  owned.reset();
+  EXPECT_EQ(held.use_count(), 2);
+  EXPECT_EQ(memory_pool::live(), blocks);
+}
+
+struct hands_over_at_its_end {
+  looptask::loop* to;
+  std::shared_ptr<int> held;
+  hands_over_at_its_end(looptask::loop& l, std::shared_ptr<int> h) : to(&l), held(std::move(h)) {}
+  hands_over_at_its_end(hands_over_at_its_end&& other) noexcept : to(std::exchange(other.to, nullptr)), held(other.held) {}
+  ~hands_over_at_its_end() {
+    if (to == nullptr) return;
+    const auto again = [h = held] { FAIL(); };
+    to->call_soon(again);
+    to->call_idle(again);
+    to->call_later(seconds(1), again);
+    to->post(again);
+  }
+  void operator()() const {}
+};
+
+TEST_F(Ending, WorkHandedOverWhileItIsBeingDestroyedIsDestroyedToo) {
+  loop.call_soon(hands_over_at_its_end(loop, held));
+  loop.call_later(seconds(1), hands_over_at_its_end(loop, held));
+  loop.post(hands_over_at_its_end(loop, held));
+  owned.reset();
+  EXPECT_EQ(held.use_count(), 1);
+}
+
+TEST_F(Ending, AHandleKnowsThatItsLoopIsGone) {
+  const loop_handle handle = loop.handle();
+  EXPECT_TRUE(handle.post([held = held] {}));
+  EXPECT_EQ(held.use_count(), 2);
+  owned.reset();
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_FALSE(handle.post([held = held] { FAIL(); }));
+  EXPECT_FALSE(handle.stop());
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_FALSE(loop_handle().post([] {}));
+}
+
+TEST_F(Ending, PostedWorkThatOutlivesARunIsDoneInTheNext) {
+  bool ran = false;
+  loop.call_soon([&] {
+    loop.stop();
+    loop.post([&] { ran = true; });
+  });
+  loop.run();
+  EXPECT_FALSE(ran);
+  loop.run();
+  EXPECT_TRUE(ran);
+}
+
+TEST(LoopDeathTest, DestroyedFromInsideACallbackIsMisuse) {
+  EXPECT_DEATH(
+      {
+        sim::world world(1);
+        std::optional<loop> l(std::in_place, world);
+        l->call_soon([&] { l.reset(); });
+        l->run();
+      },
+      "inside one of its callbacks");
+}
+
+TEST(LoopDeathTest, DestroyedBeforeItsHoldsIsMisuse) {
+  EXPECT_DEATH(
+      {
+        sim::world world(1);
+        std::optional<loop> l(std::in_place, world);
+        const loop_hold hold = l->hold();
+        l.reset();
+      },
+      "before the holds");
+}
+
+struct LoopThreadDeathTest : testing::Test {
+  static void on_another_thread(unique_function<void(loop&)> what) {
+    sim::world world(1);
+    loop l(world);
+    std::thread([&] { what(l); }).join();
+  }
+};
+
+TEST_F(LoopThreadDeathTest, AnotherThreadMayOnlyPostAndStop) {
+  const auto refused = "from a thread other than its owner";
+  EXPECT_DEATH(on_another_thread([](loop& l) { l.call_soon([] {}); }), refused);
+  EXPECT_DEATH(on_another_thread([](loop& l) { l.call_later(seconds(1), [] {}); }), refused);
+  EXPECT_DEATH(on_another_thread([](loop& l) { l.call_idle([] {}); }), refused);
+  EXPECT_DEATH(on_another_thread([](loop& l) { static_cast<void>(l.now()); }), refused);
+  EXPECT_DEATH(on_another_thread([](loop& l) { static_cast<void>(l.hold()); }), refused);
+  EXPECT_DEATH(on_another_thread([](loop& l) { l.run(); }), refused);
+  EXPECT_DEATH(on_another_thread([](loop& l) { l.run_once(); }), refused);
+  EXPECT_DEATH(on_another_thread([](loop& l) { l.on_error(nullptr); }), refused);
+  EXPECT_DEATH(on_another_thread([](loop& l) { static_cast<void>(l.statistics()); }), refused);
+  on_another_thread([](loop& l) {
+    l.post([] {});
+    l.stop();
+  });
+}
+
+}  // namespace
+}  // namespace looptask

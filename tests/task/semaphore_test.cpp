@@ -1,0 +1,136 @@
+#include <looptask/semaphore.hpp>
+
+#include "task/world.hpp"
+
+namespace looptask {
+namespace {
+
+struct Semaphore : in_a_world {
+  semaphore one{1};
+  task<> holds(std::string name, duration d) {
+    const auto permit = co_await one.acquire();
+    note(name);
+    co_await sleep_for(d);
+  }
+};
+
+TEST_F(Semaphore, HandsPermitsOutInOrderOfAsking) {
+  for (const char* name : {"a", "b", "c"}) spawn(loop, holds(name, seconds(1)));
+  loop.run();
+  EXPECT_EQ(order, (words{"a", "b", "c"}));
+  EXPECT_EQ(now(), seconds(3));
+  EXPECT_EQ(one.statistics().available, 1U);
+}
+
+TEST_F(Semaphore, NobodyOvertakesAWaiter) {
+  spawn(loop, holds("holder", seconds(1)));
+  spawn(loop, holds("waiter", seconds(1)));
+  loop.call_later(seconds(1), [&] { EXPECT_FALSE(one.try_acquire().has_value()); });
+  loop.call_later(milliseconds(500), [&] {
+    EXPECT_EQ(one.statistics().waiting, 1U);
+    spawn(loop, holds("late", seconds(1)));
+  });
+  loop.run();
+  EXPECT_EQ(order, (words{"holder", "waiter", "late"}));
+}
+
+TEST_F(Semaphore, APermitThatIsHandedOverCannotBeSnatchedInTheSameTurn) {
+  auto first = one.try_acquire();
+  spawn(loop, holds("waiter", seconds(0)));
+  loop.call_later(seconds(1), [&] {
+    first.reset();  // to the waiter, which runs in the next turn
+    EXPECT_FALSE(one.try_acquire().has_value());
+  });
+  loop.run();
+  EXPECT_EQ(order, (words{"waiter"}));
+}
+
+TEST_F(Semaphore, TryAcquireTakesAFreePermit) {
+  auto permit = one.try_acquire();
+  EXPECT_TRUE(permit.has_value());
+  EXPECT_FALSE(one.try_acquire().has_value());
+  permit->release();
+  permit->release();
+  EXPECT_EQ(one.statistics().available, 1U);
+}
+
+TEST_F(Semaphore, CancellationBeforeTheAwaitTakesNothing) {
+  auto body = [](looptask::loop& l, semaphore& s) -> task<> {
+    cancel_scope scope(l);
+    scope.cancel();
+    auto acquires = [](semaphore& of) -> task<> { const auto permit = co_await of.acquire(); };
+    const bool done = co_await scope.run(acquires(s));
+    LT_REQUIRE(!done);
+  };
+  loop.run(body(loop, one));
+  EXPECT_EQ(one.statistics().available, 1U);
+}
+
+TEST_F(Semaphore, CancellationWhileWaitingLeavesTheQueue) {
+  auto permit = one.try_acquire();
+  EXPECT_FALSE(loop.run(move_on_after(seconds(1), holds("never", seconds(1)))));
+  EXPECT_EQ(one.statistics().waiting, 0U);
+  permit.reset();
+  EXPECT_EQ(one.statistics().available, 1U);
+  EXPECT_EQ(order, words{});
+}
+
+TEST_F(Semaphore, CancellationAfterTheHandOverGivesThePermitBack) {
+  auto permit = one.try_acquire();
+  cancel_scope scope(loop);
+  outcome<> how;
+  spawn(loop, scope, holds("got it", hours(1)), [&](outcome<> o) { how = std::move(o); });
+  loop.call_later(seconds(1), [&] {
+    permit.reset();
+    scope.cancel();
+  });
+  loop.run();
+  EXPECT_EQ(order, (words{"got it"}));
+  EXPECT_THROW(std::move(how).get(), cancelled);
+  EXPECT_EQ(one.statistics().available, 1U);
+  EXPECT_EQ(now(), seconds(1));
+}
+
+TEST_F(Semaphore, APermitHandedToATaskThatIsDestroyedWithItsLoopComesBack) {
+  auto permit = one.try_acquire();
+  spawn(loop, holds("never", hours(1)));
+  loop.call_later(seconds(1), [&] {
+    permit.reset();
+    loop.stop();
+  });
+  loop.run();
+  owned.reset();
+  EXPECT_EQ(one.statistics().available, 1U);
+}
+
+TEST_F(Semaphore, ATaskThatNeverHasToWaitStillLetsOthersRun) {
+  bool other_ran = false;
+  int rounds = 0;
+  auto greedy = [](semaphore& s, int& n, bool& other) -> task<> {
+    while (!other) {
+      const auto permit = co_await s.acquire();
+      ++n;
+    }
+  };
+  spawn(loop, greedy(one, rounds, other_ran));
+  loop.call_later(duration(0), [&] { other_ran = true; });
+  loop.run();
+  EXPECT_GT(rounds, 1);
+  EXPECT_LT(rounds, 64 * 1024);
+}
+
+TEST(SemaphoreDeathTest, DestroyedWhileTasksWaitIsMisuse) {
+  EXPECT_DEATH(
+      {
+        sim::world world(1);
+        loop l(world);
+        semaphore s(0);
+        auto waits = [](semaphore& of) -> task<> { const auto permit = co_await of.acquire(); };
+        spawn(l, waits(s));
+        l.run();
+      },
+      "while tasks wait");
+}
+
+}  // namespace
+}  // namespace looptask
