@@ -1,0 +1,2 @@
+set(labels real)
+set(depends looptask page-server fetch-page)
