@@ -1,0 +1,155 @@
+// `looptask runs` over a history that a store wrote.
+#include <gtest/gtest.h>
+#include <stdlib.h>
+
+#include <filesystem>
+
+#include <looptask/loop.hpp>
+#include <looptask/real_host.hpp>
+
+#include "cli/command_line.hpp"
+#include "cli/exit_code.hpp"
+#include "cli/instant_argument.hpp"
+#include "cli/memory_console.hpp"
+#include "ledger/sqlite_store.hpp"
+#include "schedule/instant_text.hpp"
+
+namespace looptask::cli {
+namespace {
+
+using namespace std::chrono_literals;
+
+instant at(std::int64_t second) { return instant(std::chrono::seconds(second)); }
+
+ledger::run_record run_of(const std::string& job, std::int64_t nominal) {
+  ledger::run_record r;
+  r.key = {.job = job, .nominal = at(nominal)};
+  r.run_id = job + "-" + std::to_string(nominal);
+  r.due = r.key.nominal;
+  r.started = r.key.nominal;
+  r.ended = r.key.nominal + 2s;
+  r.lateness = 0us;
+  r.result = run_result::success;
+  return r;
+}
+
+class runs_verb : public testing::Test {
+ protected:
+  runs_verb() : directory(std::filesystem::temp_directory_path() / "looptask-test-XXXXXX") {
+    EXPECT_NE(mkdtemp(directory.data()), nullptr);
+  }
+  ~runs_verb() override { std::filesystem::remove_all(directory); }
+
+  void write(ledger::batch what) {
+    real_host machine;
+    loop home(machine);
+    const auto store = ledger::open_sqlite_store(directory, ledger::durability::process, home);
+    store->submit(std::move(what), [](ledger::commit_error error) { EXPECT_FALSE(error.failed) << error.message; });
+    home.run();
+  }
+
+  int ask(std::vector<std::string> arguments) {
+    memory_console io;
+    arguments.insert(arguments.begin(), "runs");
+    arguments.insert(arguments.end(), {"--data-dir", directory});
+    const int code =
+        run_command_line(std::move(arguments), io, process_environment(), [] { return std::make_unique<real_host>(); });
+    out = io.said;
+    err = io.complained;
+    return code;
+  }
+
+  std::size_t count(const std::string& part) const {
+    std::size_t n = 0;
+    for (auto p = out.find(part); p != std::string::npos; p = out.find(part, p + 1)) ++n;
+    return n;
+  }
+
+  std::string directory, out, err;
+};
+
+TEST_F(runs_verb, without_a_history_says_so_and_ends_with_3) {
+  EXPECT_EQ(ask({}), exit_code::not_running);
+  EXPECT_EQ(out, "");
+  EXPECT_EQ(err, "looptask runs: " + directory +
+                     "/history.db: there is no history yet; `looptask run` begins one (is it the right data directory?)\n");
+}
+
+TEST_F(runs_verb, shows_a_table_newest_first) {
+  ledger::batch b;
+  b.runs = {run_of("a", 60), run_of("b", 120)};
+  write(std::move(b));
+  EXPECT_EQ(ask({}), exit_code::ok);
+  EXPECT_EQ(out,
+            "JOB  NOMINAL (UTC)         LATE   TOOK  RESULT   ATTEMPTS  WHY\n"
+            "b    1970-01-01T00:02:00Z   0us  2.00s  success         -\n"
+            "a    1970-01-01T00:01:00Z   0us  2.00s  success         -\n");
+  EXPECT_EQ(err, "");
+}
+
+TEST_F(runs_verb, shows_twenty_rows_unless_told_otherwise_and_says_that_there_are_more) {
+  ledger::batch b;
+  for (int i = 0; i < 30; ++i) b.runs.push_back(run_of("a", i));
+  write(std::move(b));
+  EXPECT_EQ(ask({}), exit_code::ok);
+  EXPECT_EQ(count("success"), 20U);
+  EXPECT_EQ(err, "these are the newest 20; -n 0 shows all\n");
+  EXPECT_EQ(ask({"-n", "30"}), exit_code::ok);
+  EXPECT_EQ(count("success"), 30U);
+  EXPECT_EQ(err, "");
+  EXPECT_EQ(ask({"-n", "0"}), exit_code::ok);
+  EXPECT_EQ(count("success"), 30U);
+  EXPECT_EQ(ask({"--json"}), exit_code::ok);
+  EXPECT_EQ(count("\"run_id\""), 30U);
+  EXPECT_EQ(ask({"--json", "--limit", "7"}), exit_code::ok);
+  EXPECT_EQ(count("\"run_id\""), 7U);
+}
+
+TEST_F(runs_verb, chooses_by_job_time_and_outcome) {
+  ledger::run_record skipped = run_of("a", 130);
+  skipped.outcome = slot_outcome::skipped;
+  skipped.why = cause::overlap;
+  ledger::batch b;
+  b.runs = {run_of("a", 60), run_of("a", 120), run_of("b", 120), skipped};
+  write(std::move(b));
+  EXPECT_EQ(ask({"a", "--json"}), exit_code::ok);
+  EXPECT_EQ(count("\"job\":\"a\""), 2U);
+  EXPECT_EQ(count("\"job\":\"b\""), 0U);
+  EXPECT_EQ(ask({"a", "--json", "--all", "--since", "1970-01-01T00:02:00Z"}), exit_code::ok);
+  EXPECT_EQ(count("\"job\":\"a\""), 2U);
+  EXPECT_EQ(count("\"cause\":\"overlap\""), 1U);
+  EXPECT_EQ(out.rfind("{\"schema_version\":1,\"runs\":[{\"run_id\":\"a-130\"", 0), 0U) << out;
+  EXPECT_EQ(out.substr(out.size() - 4), "}]}\n");
+}
+
+TEST_F(runs_verb, knows_a_job_that_has_not_run_yet_and_no_other) {
+  ledger::batch b;
+  ledger::job_record job;
+  job.name = "report";
+  b.jobs = {job};
+  write(std::move(b));
+  EXPECT_EQ(ask({"report"}), exit_code::ok);
+  EXPECT_EQ(err, "no runs yet that match\n");
+  EXPECT_EQ(ask({"report", "--json"}), exit_code::ok);
+  EXPECT_EQ(out, "{\"schema_version\":1,\"runs\":[]}\n");
+  EXPECT_EQ(ask({"reprot"}), exit_code::not_found);
+  EXPECT_EQ(err, "looptask runs: no job \"reprot\" in this history; did you mean \"report\"?\n");
+}
+
+TEST_F(runs_verb, says_what_is_wrong_with_a_time) {
+  EXPECT_EQ(ask({"--since", "yesterday"}), exit_code::usage);
+  EXPECT_EQ(err, "looptask runs: --since: \"yesterday\" is no instant; right would be now, -1h, +2d or 2026-03-29T01:00:00Z\n");
+}
+
+TEST(instant_argument, is_now_a_distance_or_rfc_3339) {
+  const instant now = at(1'000'000);
+  EXPECT_EQ(parse_instant_argument("now", now).value(), now);
+  EXPECT_EQ(parse_instant_argument("-90m", now).value(), now - 90min);
+  EXPECT_EQ(parse_instant_argument("+2d", now).value(), now + 48h);
+  EXPECT_EQ(parse_instant_argument("1970-01-01T00:00:01.5Z", now).value(), at(1) + 500ms);
+  for (const char* wrong : {"", "-", "1h", "-1.5h", "2026-01-01", "then"})
+    EXPECT_FALSE(parse_instant_argument(wrong, now)) << wrong;
+}
+
+}  // namespace
+}  // namespace looptask::cli
