@@ -229,8 +229,11 @@ bool cron_parser::read_element(const field_rule& where, text_view element) {
   const int highest = where.id == rule::day_of_week ? 6 : where.highest;
   if (base == "*") {
     const int length = highest - where.lowest + 1;
-    if (step >= length) made_.written_.step_too_big = true;
-    if (length % step != 0 && where.id != rule::year) made_.written_.uneven_step = true;
+    if (step >= length) {
+      made_.written_.step_too_big = true;
+    } else if (length % step != 0 && where.id != rule::year) {
+      made_.written_.uneven_step = true;
+    }
     return add_range(where, where.lowest, highest, step);
   }
   if (base.empty()) return fail(&where, element, "nothing before the /");
