@@ -1,0 +1,6 @@
+#include "instant_input.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  looptask::fuzz::read_instant({data, size});
+  return 0;
+}
