@@ -3,8 +3,8 @@
 #include <algorithm>
 #include <system_error>
 
-#include "schedule/zone_names.hpp"
 #include "service/byte_size.hpp"
+#include "service/installed_zones.hpp"
 #include "service/job_reader.hpp"
 #include "service/quote.hpp"
 #include "service/setting.hpp"
@@ -77,15 +77,6 @@ void read_jobs(const toml_node& root, reading& on, configuration& into) {
       on.problems.warning(at, path,
                           "has no timeout, so a run that hangs holds its place for ever; write for example timeout = \"5m\"",
                           "no-timeout");
-  }
-}
-
-// Empty if the system keeps no list of them.
-std::vector<std::string> installed_zones(file_port& files) {
-  try {
-    return schedule::zone_names_of(files.read("/usr/share/zoneinfo/tzdata.zi"));
-  } catch (const std::system_error&) {
-    return {};
   }
 }
 

@@ -37,7 +37,8 @@ struct job_settings {
   schedule::job_definition definition;
   command_settings command;
   std::string description;
-  bool zone_given = false;  // by the job, [defaults] or [service]
+  schedule::zone zone = schedule::zone::utc();  // in which its times are shown; that of its cron expression
+  bool zone_given = false;                      // by the job, [defaults] or [service]
 };
 
 struct configuration {

@@ -72,6 +72,7 @@ class job_reader {
   void read_zone() {
     const auto* zone = find<schedule::zone>("timezone");
     zone_ = zone == nullptr ? around_.zone : *zone;
+    job_.zone = zone_;
     job_.zone_given = zone != nullptr || around_.zone_given;
   }
 
