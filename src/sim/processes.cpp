@@ -237,9 +237,10 @@ void virtual_processes::kill_leftovers(std::vector<leftover> runs, unique_functi
   int killed = 0;
   const std::map<std::int32_t, session_pointer> present = sessions_;
   for (const auto& [pid, who] : present) {
-    const bool wanted = std::any_of(runs.begin(), runs.end(), [&who = who](const leftover& run) {
-      if (!run.run_id.empty() && run.run_id == who->run_id) return true;
-      return run.who == who->who;
+    const session& one = *who;
+    const bool wanted = std::any_of(runs.begin(), runs.end(), [&one](const leftover& run) {
+      if (!run.run_id.empty() && run.run_id == one.run_id) return true;
+      return run.who == one.who;
     });
     if (!wanted) continue;
     const ended count = signal(who, SIGKILL);
