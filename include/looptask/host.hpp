@@ -131,6 +131,10 @@ class child_process {
  public:
   virtual ~child_process() = default;
   virtual void signal_group(int signal) noexcept = 0;
+  // Backpressure. While held, neither output nor its end is reported; the child blocks once its pipe is full. Its exit is
+  // reported all the same. What has come meanwhile follows on the loop, never from inside this call. std::system_error if the
+  // kernel lacks memory.
+  virtual void hold_output(bool hold) = 0;
   // KILL to every process of the child's session, again and again until none is left; then `done` on the loop's thread, never
   // from inside this call. `killed`: how many processes other than the main one had to be killed. `left`: how many would not
   // die within the port's bound; with 0, on_exit has been called before.

@@ -7,6 +7,7 @@
 #include <looptask/callback.hpp>
 #include <looptask/host.hpp>
 #include <looptask/loop.hpp>
+#include <looptask/process.hpp>
 #include <looptask/real_host.hpp>
 #include <looptask/scope.hpp>
 #include <looptask/semaphore.hpp>

@@ -26,6 +26,7 @@ class handle final : public child_process {
   handle& operator=(const handle&) = delete;
 
   void signal_group(int signal) noexcept override { child_->signal_group(signal); }
+  void hold_output(bool hold) override { child_->hold_output(hold); }
   void kill_session(unique_function<void(int killed, int left)> done) override { child_->kill_session(std::move(done)); }
 
  private:

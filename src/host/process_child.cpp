@@ -81,6 +81,11 @@ void supervised_child::signal_group(int signal) noexcept {
     ::kill(-who_.pid, signal);  // nobody else's group: its leader is not reaped
 }
 
+void supervised_child::hold_output(bool hold) {
+  if (std::exchange(output_held_, hold) == hold || !output_ || keeper_ == nullptr) return;
+  keeper_->reactor().rewatch(output_.get(), hold ? readiness::none : readiness::read);
+}
+
 void supervised_child::kill_session(unique_function<void(int killed, int left)> done) {
   killed_.push_back(std::move(done));
   if (keeper_ == nullptr || sweeping_) return;
@@ -115,7 +120,7 @@ void supervised_child::on_launched(launched child, const std::string& boot_id) {
     keeper_->reactor().watch(pidfd_.get(), readiness::read, exit_watch_);
     watching_exit_ = true;
     if (events_ != nullptr) {
-      keeper_->reactor().watch(opened.output.get(), readiness::read, output_watch_);
+      keeper_->reactor().watch(opened.output.get(), output_held_ ? readiness::none : readiness::read, output_watch_);
       output_ = std::move(opened.output);
     }
   } catch (const std::system_error& error) {
@@ -175,7 +180,7 @@ void supervised_child::notice_exit() {
 
 void supervised_child::read_output() {
   static thread_local std::array<char, chunk_size> buffer;
-  for (int chunk = 0; chunk < chunks_per_readiness && output_; ++chunk) {
+  for (int chunk = 0; chunk < chunks_per_readiness && output_ && !output_held_; ++chunk) {
     const ssize_t got = ::read(output_.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EINTR) continue;
     if (got < 0 && errno == EAGAIN) return;

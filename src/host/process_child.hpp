@@ -41,6 +41,7 @@ class supervised_child final : public std::enable_shared_from_this<supervised_ch
 
   // Called by the handle.
   void signal_group(int signal) noexcept;
+  void hold_output(bool hold);
   void kill_session(unique_function<void(int killed, int left)> done);
   void release() noexcept;  // the handle is gone: no more calls
 
@@ -82,6 +83,7 @@ class supervised_child final : public std::enable_shared_from_this<supervised_ch
   const std::uint64_t ticket_;
   stage stage_ = stage::launching;
   bool sweeping_ = false;
+  bool output_held_ = false;
   bool watching_exit_ = false;
   process_identity who_;
   descriptor pidfd_;

@@ -50,7 +50,6 @@ loop::loop(host& where)
 loop::~loop() {
   assert_owner();
   LOOPTASK_ASSERT(!running_, "loop destroyed from inside one of its callbacks");
-  LOOPTASK_ASSERT(holds_ == 0, "loop destroyed before the holds on it");
   closed_ = true;  // from here on whatever is handed to the loop is destroyed
   mailbox_->close();
   while (resident* const r = residents_.pop_front()) r->discard();
@@ -60,6 +59,7 @@ loop::~loop() {
     t->loop_ = nullptr;
     t->on_loop_gone();
   }
+  LOOPTASK_ASSERT(holds_ == 0, "loop destroyed before the holds on it");  // those of tasks went with them
   host_.detach();
 }
 

@@ -43,6 +43,9 @@ struct virtual_processes::session {
   process_events* events = nullptr;                     // nullptr: nobody listens
   std::vector<unique_function<void(int, int)>> killed;  // the answers that kill_session owes
 
+  bool held = false;                         // hold_output
+  std::vector<const program::text*> unread;  // came while held
+  bool end_unread = false;
   std::vector<agenda::entry> texts;  // planned, by time
   std::optional<agenda::entry> exit, output_end, gone;
   bool exit_reported = false, output_end_reported = false;
@@ -69,6 +72,12 @@ class virtual_processes::handle final : public child_process {
   ~handle() override {
     who_->events = nullptr;
     who_->killed.clear();
+  }
+
+  void hold_output(bool hold) override {
+    if (std::exchange(who_->held, hold) == hold || hold) return;
+    port_.world_.agenda_.add(port_.world_.now_, rank::ordinary,
+                             [this_port = &port_, who = who_] { this_port->let_output_go(who); });
   }
 
   void signal_group(int number) noexcept override {
@@ -141,7 +150,11 @@ std::unique_ptr<child_process> virtual_processes::spawn(process_spec spec, proce
     if (at > made->output_closes()) continue;
     made->texts.push_back(world_.agenda_.add(at, rank::ordinary, [this, made, &text] {
       world_.trace_.record(world_.now_, "output", made->who.pid, text.bytes);
-      if (made->events != nullptr) made->events->on_output(text.bytes);
+      if (made->held || !made->unread.empty()) {
+        made->unread.push_back(&text);
+      } else if (made->events != nullptr) {
+        made->events->on_output(text.bytes);
+      }
     }));
   }
   plan(made);
@@ -195,7 +208,20 @@ void virtual_processes::report_output_end(const session_pointer& who) {
   who->output_end_reported = true;
   world_.trace_.record(who->output_closes(), "output-end", who->who.pid);
   forget_if_over(*who);
-  if (who->events != nullptr) who->events->on_output_end();
+  if (who->held || !who->unread.empty()) {
+    who->end_unread = true;
+  } else if (who->events != nullptr) {
+    who->events->on_output_end();
+  }
+}
+
+void virtual_processes::let_output_go(const session_pointer& who) {
+  while (!who->held && !who->unread.empty()) {
+    const program::text* const next = who->unread.front();
+    who->unread.erase(who->unread.begin());
+    if (who->events != nullptr) who->events->on_output(next->bytes);
+  }
+  if (!who->held && std::exchange(who->end_unread, false) && who->events != nullptr) who->events->on_output_end();
 }
 
 void virtual_processes::forget_if_over(session& who) {

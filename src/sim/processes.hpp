@@ -55,6 +55,7 @@ class virtual_processes final : public process_port {
   void plan(const session_pointer& who);
   void report_exit(const session_pointer& who);
   void report_output_end(const session_pointer& who);
+  void let_output_go(const session_pointer& who);  // hold_output(false)
   void forget_if_over(session& who);
   struct ended {
     int main = 0;

@@ -1,0 +1,204 @@
+#include <looptask/process.hpp>
+
+#include <gtest/gtest.h>
+
+#include <chrono>
+#include <csignal>
+#include <optional>
+#include <stdexcept>
+#include <string>
+#include <system_error>
+
+#include <looptask/looptask.hpp>
+
+#include "sim/world.hpp"
+
+namespace looptask {
+namespace {
+
+using std::chrono::hours;
+using std::chrono::milliseconds;
+using std::chrono::seconds;
+
+process_spec named(std::string program) {
+  return {.argv = {std::move(program)}, .env = {"PATH=/usr/bin:/bin"}, .workdir = "/"};
+}
+process_spec shell(std::string script) {
+  return {.argv = {"sh", "-c", std::move(script)}, .env = {"PATH=/usr/bin:/bin"}, .workdir = "/"};
+}
+
+struct VirtualProcess : testing::Test {
+  std::int64_t before = memory_pool::live();
+  sim::world world{1};
+  std::optional<looptask::loop> owned{std::in_place, world};
+  looptask::loop& loop = *owned;
+  void TearDown() override {
+    owned.reset();
+    EXPECT_EQ(memory_pool::live(), before);
+  }
+};
+
+TEST_F(VirtualProcess, RunsToItsEnd) {
+  world.program("job", {.takes = seconds(3), .exit_code = 4, .output = {{seconds(1), "one "}, {seconds(2), "two"}}});
+  const process_result r = loop.run(run_process(named("job")));
+  EXPECT_EQ(r.exit.code, 4);
+  EXPECT_EQ(r.output, "one two");
+  EXPECT_EQ(r.dropped, 0U);
+  EXPECT_EQ(world.now(), seconds(3));
+}
+
+TEST_F(VirtualProcess, KeepsTheBeginningOfItsOutput) {
+  world.program("job", {.takes = seconds(3), .output = {{seconds(1), "12345"}, {seconds(2), "6789"}}});
+  const process_result r = loop.run(run_process(named("job"), 7));
+  EXPECT_EQ(r.output, "1234567");
+  EXPECT_EQ(r.dropped, 2U);
+}
+
+TEST_F(VirtualProcess, ThatCannotBeStartedIsAnErrorThatNamesTheStep) {
+  try {
+    loop.run(run_process(named("missing")));
+    FAIL();
+  } catch (const std::system_error& e) {
+    EXPECT_EQ(e.code().value(), ENOENT);
+    EXPECT_NE(std::string(e.what()).find("exec missing"), std::string::npos);
+  }
+}
+
+TEST_F(VirtualProcess, CancellationKillsItAndItsChildren) {
+  world.program("job", {.takes = sim::for_ever, .on_signal = sim::reaction::ignores, .children = {{}, {}}});
+  EXPECT_THROW(loop.run(with_timeout(seconds(5), run_process(named("job")))), timeout_error);
+  EXPECT_TRUE(world.alive().empty());
+  EXPECT_EQ(world.now(), seconds(5));
+}
+
+TEST_F(VirtualProcess, CancelledBeforeItWasStartedNothingIsLeft) {
+  world.program("job", {.takes = sim::for_ever});
+  EXPECT_FALSE(loop.run(move_on_at(loop.now(), run_process(named("job")))).has_value());
+  EXPECT_TRUE(world.alive().empty());
+}
+
+TEST_F(VirtualProcess, NothingOfItOutlivesTheBody) {
+  world.program("job", {.takes = seconds(1), .children = {{.takes = hours(1), .holds_output = false}}});
+  auto body = [](process& child) -> task<int> {
+    const process_exit how = co_await child.wait();
+    co_return *how.code;
+  };
+  EXPECT_EQ(loop.run(with_process(named("job"), body)), 0);
+  EXPECT_TRUE(world.alive().empty());
+  EXPECT_EQ(world.now(), seconds(1));
+}
+
+TEST_F(VirtualProcess, AnExceptionOfTheBodyKillsItToo) {
+  world.program("job", {.takes = sim::for_ever});
+  auto body = [](process&) -> task<> {
+    co_await sleep_for(seconds(1));
+    throw std::runtime_error("body");
+  };
+  EXPECT_THROW(loop.run(with_process(named("job"), body)), std::runtime_error);
+  EXPECT_TRUE(world.alive().empty());
+}
+
+TEST_F(VirtualProcess, ExitAndEndOfOutputAreTwoThings) {
+  world.program("job", {.takes = seconds(1), .children = {{.takes = seconds(9)}}});
+  auto body = [](process& child) -> task<> {
+    static_cast<void>(co_await child.wait());
+    const std::string end = co_await child.read();
+    if (!end.empty()) throw std::logic_error("output from nowhere");
+  };
+  loop.run(with_process(named("job"), body));
+  EXPECT_EQ(world.now(), seconds(9));
+}
+
+TEST_F(VirtualProcess, HeldOutputFollowsWhenItIsRead) {
+  world.program("job", {.takes = seconds(3), .output = {{seconds(1), "aaaa"}, {seconds(2), "bbbb"}, {seconds(2), "cc"}}});
+  auto body = [](process& child) -> task<std::string> {
+    co_await sleep_for(seconds(10));
+    std::string pieces;
+    while (true) {
+      const std::string bytes = co_await child.read();
+      if (bytes.empty()) break;
+      pieces += "[" + bytes + "]";
+    }
+    co_return pieces;
+  };
+  EXPECT_EQ(loop.run(with_process(named("job"), body, 4)), "[aaaa][bbbb][cc]");
+}
+
+TEST_F(VirtualProcess, SignalsReachIt) {
+  world.program("job", {.takes = sim::for_ever, .on_signal = sim::reaction::dies});
+  auto body = [](process& child) -> task<int> {
+    child.signal(SIGTERM);
+    const process_exit how = co_await child.wait();
+    co_return *how.signal;
+  };
+  EXPECT_EQ(loop.run(with_process(named("job"), body)), SIGTERM);
+}
+
+TEST_F(VirtualProcess, ATaskWithOneThatIsDestroyedWithItsLoopTakesTheGroupAlong) {
+  world.program("job", {.takes = sim::for_ever});
+  spawn(loop, run_process(named("job")), [](outcome<process_result>) { FAIL(); });
+  loop.call_later(seconds(1), [&] { loop.stop(); });
+  loop.run();
+  EXPECT_EQ(world.alive().size(), 1U);
+  owned.reset();
+  EXPECT_TRUE(world.alive().empty());
+}
+
+struct RealProcess : testing::Test {
+  real_host host;
+  looptask::loop loop{host};
+};
+
+TEST_F(RealProcess, RunsToItsEnd) {
+  const process_result r = loop.run(run_process(shell("echo out; echo err >&2; exit 3")));
+  EXPECT_EQ(r.exit.code, 3);
+  EXPECT_EQ(r.output, "out\nerr\n");
+}
+
+TEST_F(RealProcess, ThatCannotBeStartedIsAnError) {
+  EXPECT_THROW(loop.run(run_process(named("/nowhere/to/be/found"))), std::system_error);
+}
+
+TEST_F(RealProcess, ManyAtOnce) {
+  int ok = 0;
+  loop.run(with_task_group([&ok](task_group& g) -> task<> {
+    for (int i = 0; i < 20; ++i) {
+      g.start([&ok]() -> task<> {
+        process_spec spec = shell("echo x");
+        const process_result r = co_await run_process(std::move(spec));
+        if (r.exit.code == 0 && r.output == "x\n") ++ok;
+      });
+    }
+    co_return;
+  }));
+  EXPECT_EQ(ok, 20);
+}
+
+TEST_F(RealProcess, CancellationKillsTheWholeSession) {
+  cancel_scope scope(loop);
+  outcome<> how;
+  auto started = [](process& child, cancel_scope& s) -> task<> {
+    const std::string ready = co_await child.read();
+    s.cancel();
+    co_await child.wait();
+  };
+  auto runs = [&](process& child) { return started(child, scope); };
+  spawn(loop, scope, with_process(shell("trap '' TERM; (trap '' TERM; sleep 1000) & echo ready; wait"), runs),
+        [&](outcome<> o) { how = std::move(o); });
+  loop.run();
+  EXPECT_THROW(std::move(how).get(), cancelled);
+}
+
+// The program writes without end while nobody reads: it must block, and not fill our memory.
+TEST_F(RealProcess, OutputThatNobodyReadsBlocksTheProgram) {
+  auto body = [](process& child) -> task<std::size_t> {
+    std::string first = co_await child.read();
+    co_await sleep_for(milliseconds(20));
+    const std::string all = co_await child.read();
+    co_return all.size();
+  };
+  EXPECT_LE(loop.run(with_process(named("yes"), body, 1000)), std::size_t{256} * 1024);
+}
+
+}  // namespace
+}  // namespace looptask
