@@ -1,6 +1,7 @@
 #pragma once
-// Decisions are values: what is to be done about one job, each with its reason. A new state is the fold of apply_decision() over them,
-// so service, simulator and tests agree by construction. `detail` is one sentence with the values compared, or empty.
+// Decisions are values: what is to be done about one job, each with its reason. A new state is the fold of apply_decision()
+// over them, so service, simulator and tests agree by construction. `detail` is one sentence with the values compared, or
+// empty.
 #include <cstdint>
 #include <optional>
 #include <string>

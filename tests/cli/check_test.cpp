@@ -95,8 +95,7 @@ TEST(check, looks_for_the_file_in_the_promised_order) {
   const scratch folder;
   folder.write("looptask.toml", good);
   folder.write("config/looptask/jobs.toml", good + "[job.b]\nrun = [\"true\"]\ntimeout = \"1s\"\n");
-  folder.write("named.toml",
-               good + "[job.b]\nrun=[\"true\"]\ntimeout=\"1s\"\n[job.c]\nrun=[\"true\"]\ntimeout=\"1s\"\n");
+  folder.write("named.toml", good + "[job.b]\nrun=[\"true\"]\ntimeout=\"1s\"\n[job.c]\nrun=[\"true\"]\ntimeout=\"1s\"\n");
   folder.write("empty/x", "");
   const std::map<std::string, std::string> xdg{{"XDG_CONFIG_HOME", folder.path("config")}};
   auto both = xdg;
