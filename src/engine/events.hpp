@@ -22,7 +22,8 @@ namespace looptask::engine {
 
 enum class event_kind : std::uint8_t {
   job_added,
-  job_changed,  // a new definition under a known name
+  job_changed,   // a new definition under a known name
+  job_rejudged,  // its slots are judged anew from now on; text: why
   job_removed,
   job_paused,
   job_resumed,

@@ -49,8 +49,7 @@ deciding::deciding(const job_definition& definition, job_state&& state, const fa
 
 // The order of one instant.
 verdict deciding::run() && {
-  note_began();
-  if (now_.revived) interrupt_all(*now_.revived);
+  if (now_.revived && now_.scope != scope::watch) interrupt_all(*now_.revived);
   if (now_.scope != scope::watch) {
     judge_ends();
     judge_cancels();
@@ -66,6 +65,7 @@ verdict deciding::run() && {
     // What waited when the service went down is judged as missed before any of it can start.
     const bool lost = std::any_of(now_.outages.begin(), now_.outages.end(), [](const outage& o) { return o.restart; });
     if (!lost) start_waiting();
+    if (lost && !now_.judge_slots) lose_waiting();
     judge_slots();
     if (!lost || !by_wall_ || now_.wall_plausible) start_waiting();
     judge_requests();
@@ -79,10 +79,6 @@ verdict deciding::run() && {
 void deciding::decide_to(decision what) {
   apply_decision(out_.after, what);
   out_.decisions.push_back(std::move(what));
-}
-
-void deciding::note_began() {
-  for (const attempt_began& began : now_.began) decide_to(note_started{began.run, began.n, began.at});
 }
 
 void deciding::judge_ends() {

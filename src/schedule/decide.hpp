@@ -10,6 +10,7 @@
 //   state = std::move(v.after);
 #include <cstdint>
 #include <optional>
+#include <string_view>
 #include <vector>
 
 #include <looptask/time.hpp>
@@ -35,6 +36,9 @@ verdict decide(const job_definition& definition, job_state state, const facts& n
 
 // A definition takes the place of another (of the same name), at this instant. A changed trigger is judged from now on, and its
 // waiting slots are superseded; enabling judges from now on and keeps the phase; anything else changes nothing.
-verdict revise(const job_definition& before, const job_definition& after, job_state state, instant elapsed, instant wall);
+// `before_text` is trigger_text() of the old one; the old definition itself may be unknown (null) after a restart: then its
+// slots that nobody judged are not listed.
+verdict revise(const job_definition* before, std::string_view before_text, const job_definition& after, job_state state,
+               instant elapsed, instant wall);
 
 }  // namespace looptask::schedule

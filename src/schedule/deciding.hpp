@@ -19,7 +19,6 @@ class deciding {
   void decide_to(decision what);
 
   // decide.cpp: runs that are going
-  void note_began();
   void judge_ends();
   void judge_end(const attempt_finished& end);
   void end_attempt(const active_run& run, const attempt_finished& end);
@@ -39,6 +38,7 @@ class deciding {
   void start_waiting();
   void judge_slots();
   void judge_steps();
+  void lose_waiting();
   void judge_on_time(instant upto);
   void judge_outage(const outage& what);
   void judge_interval();

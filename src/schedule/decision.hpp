@@ -31,7 +31,7 @@ struct open_attempt {
   bool operator==(const open_attempt&) const = default;
 };
 
-// The attempt exists since `at`.
+// The attempt exists since `at`. Not one of decide()'s: who did what was decided says it.
 struct note_started {
   slot_id run;
   std::uint32_t n = 1;

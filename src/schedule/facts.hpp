@@ -12,12 +12,6 @@
 
 namespace looptask::schedule {
 
-struct attempt_began {
-  slot_id run;
-  std::uint32_t n = 1;
-  instant at{};  // E
-};
-
 struct attempt_finished {
   slot_id run;
   std::uint32_t n = 1;
@@ -59,17 +53,16 @@ struct facts {
   bool wall_plausible = true;       // false: slots on the wall clock wait
   bool judge_slots = true;          // false: only requests by hand
 
-  std::vector<attempt_began> began;
-  std::vector<attempt_finished> ended;  // in order of run start
-  std::vector<request> requests;
-  std::vector<slot_id> cancels;
-  std::vector<wall_step> steps;    // in their order
-  std::vector<outage> outages;     // in their order
-  std::optional<instant> revived;  // E: this is a new life of the service; the last sign of life of the one before
-  std::optional<bool> pause;       // asked for: pause or resume
-  bool draining = false;           // nothing starts any more
-  bool grace_over = false;         // with draining: attempts are stopped
-  bool removed = false;            // the job is removed
+  std::vector<attempt_finished> ended{};  // in order of run start
+  std::vector<request> requests{};
+  std::vector<slot_id> cancels{};
+  std::vector<wall_step> steps{};    // in their order
+  std::vector<outage> outages{};     // in their order
+  std::optional<instant> revived{};  // E: this is a new life of the service; the last sign of life of the one before
+  std::optional<bool> pause{};       // asked for: pause or resume
+  bool draining = false;             // nothing starts any more
+  bool grace_over = false;           // with draining: attempts are stopped
+  bool removed = false;              // the job is removed
 };
 
 }  // namespace looptask::schedule

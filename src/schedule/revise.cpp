@@ -10,16 +10,21 @@
 namespace looptask::schedule {
 namespace {
 
+constexpr std::string_view off = "off ";
+
+bool disabled(std::string_view text) { return text.substr(0, off.size()) == off; }
+
 class revision {
  public:
-  revision(const job_definition& before, const job_definition& after, job_state&& state, instant elapsed, instant wall)
-      : before_(before), after_(after), elapsed_(elapsed), wall_(wall) {
+  revision(const job_definition* before, std::string_view before_text, const job_definition& after, job_state&& state,
+           instant elapsed, instant wall)
+      : before_(before), before_text_(before_text), after_(after), elapsed_(elapsed), wall_(wall) {
     out_.after = std::move(state);
   }
 
   verdict run() && {
-    if (trigger_text(before_) == trigger_text(after_)) return std::move(out_);
-    if (before_.enabled) end_old_slots();
+    if (before_text_ == trigger_text(after_)) return std::move(out_);
+    if (!disabled(before_text_)) end_old_slots();
     if (after_.enabled) begin_anew();
     return std::move(out_);
   }
@@ -37,8 +42,9 @@ class revision {
       decide_to(close_slots{w.what, w.what.id.nominal, 1, slot_outcome::superseded, cause::removed,
                             "it waited when the job's trigger was changed", true});
     }
-    const instant here = on_wall_clock(before_.trigger) ? wall_ : elapsed_;
-    const slot_range passed = slots_between(before_.trigger, out_.after.anchor, out_.after.watermark, here - microseconds(1));
+    if (before_ == nullptr) return;
+    const instant here = on_wall_clock(before_->trigger) ? wall_ : elapsed_;
+    const slot_range passed = slots_between(before_->trigger, out_.after.anchor, out_.after.watermark, here - microseconds(1));
     if (passed.count == 0) return;
     const slot first{.id = {run_kind::schedule, passed.first, out_.after.epoch}, .due = passed.first, .run_id = {}};
     if (out_.after.paused) {
@@ -51,9 +57,7 @@ class revision {
   }
 
   void begin_anew() {
-    job_definition enabled = before_;
-    enabled.enabled = true;
-    const bool same_trigger = trigger_text(enabled) == trigger_text(after_);
+    const bool same_trigger = disabled(before_text_) && before_text_.substr(off.size()) == trigger_text(after_);
     const job_state fresh = new_state(after_, elapsed_, wall_);
     instant anchor = fresh.anchor;
     if (same_trigger) {
@@ -76,7 +80,8 @@ class revision {
                       same_trigger ? "the job was enabled" : "the job's trigger was changed"});
   }
 
-  const job_definition& before_;
+  const job_definition* const before_;
+  const std::string_view before_text_;
   const job_definition& after_;
   const instant elapsed_, wall_;
   verdict out_;
@@ -84,8 +89,9 @@ class revision {
 
 }  // namespace
 
-verdict revise(const job_definition& before, const job_definition& after, job_state state, instant elapsed, instant wall) {
-  return revision(before, after, std::move(state), elapsed, wall).run();
+verdict revise(const job_definition* before, std::string_view before_text, const job_definition& after, job_state state,
+               instant elapsed, instant wall) {
+  return revision(before, before_text, after, std::move(state), elapsed, wall).run();
 }
 
 }  // namespace looptask::schedule

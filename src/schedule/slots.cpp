@@ -116,7 +116,7 @@ void deciding::start_waiting() {
 }
 
 void deciding::judge_slots() {
-  if (by_wall_ && definition_.enabled && now_.judge_slots && now_.wall_plausible) judge_steps();
+  if (now_.wall_plausible && now_.judge_slots) judge_steps();
   if (!judges_slots() || follows_runs()) return;
   for (const outage& what : now_.outages) {
     if (what.from > instant::min()) judge_on_time(what.from - microseconds(1));
@@ -128,7 +128,9 @@ void deciding::judge_slots() {
 void deciding::judge_steps() {
   for (const wall_step& step : now_.steps) {
     const bool correction = step.before - step.after > correction_beyond;
-    if (state().paused) {
+    if (!by_wall_ || !definition_.enabled) {
+      // No slot of it follows the wall clock.
+    } else if (state().paused) {
       if (correction) suppress(step.before + microseconds(1), "the job was paused when the wall clock was corrected");
     } else {
       judge_on_time(step.before);
@@ -141,7 +143,9 @@ void deciding::judge_steps() {
 
 // A clock that was wrong by this much ran ahead: what it let run does not count, save for `at`, which runs once ever.
 void deciding::correct(const wall_step& step) {
-  if (!std::holds_alternative<cron_trigger>(definition_.trigger)) return decide_to(note_wall{step.after});
+  if (!std::holds_alternative<cron_trigger>(definition_.trigger)) {
+    return decide_to(note_wall{std::min(state().wall_high, step.after)});
+  }
   decide_to(rejudge{step.after, state().anchor, step.after, state().epoch + 1, step.after,
                     "the wall clock was set back by " + to_text(step.before - step.after) + ", more than " +
                         to_text(correction_beyond) + ": slots after " + to_text(step.after) + " count again"});
@@ -163,6 +167,14 @@ void deciding::judge_on_time(instant upto) {
     drop(slot_at(rest.first), rest.last, rest.count, slot_outcome::skipped, why,
          slots_text(rest.count) + ": " + hindrance_text(why));
     return;
+  }
+}
+
+// Waiting slots of an earlier life when slots are not judged in this one.
+void deciding::lose_waiting() {
+  const std::vector<waiting_slot> waiting = state().waiting;
+  for (const waiting_slot& w : waiting) {
+    drop_waiting(w.what, slot_outcome::missed, cause::down, "it waited when the service went down");
   }
 }
 

@@ -2,7 +2,7 @@
 
 #include <gtest/gtest.h>
 
-#include <algorithm>
+#include "schedule/trigger_text.hpp"
 
 namespace looptask::schedule {
 namespace {
@@ -121,8 +121,10 @@ lines bench::at(std::int64_t now_ms) {
   last_ = decide(definition_, state_, now);
   expect_sound(before, last_, now);
   state_ = last_.after;
-  for (const active_run& run : state_.active) {
-    if (run.phase == run_phase::claimed) told_.began.push_back({run.what.id, run.attempt, at_ms(now_ms)});
+  const std::vector<active_run> active = state_.active;
+  for (const active_run& run : active) {
+    if (run.phase == run_phase::claimed && begins)
+      apply_decision(state_, note_started{run.what.id, run.attempt, at_ms(now_ms)});
   }
   return describe(last_.decisions);
 }
@@ -146,7 +148,6 @@ bench& bench::wall_jumped(std::int64_t by_ms, std::int64_t now_ms) {
 }
 
 bench& bench::down(std::int64_t until_ms, std::int64_t last_sign_of_life_ms) {
-  told_.began.clear();
   told_.revived = at_ms(last_sign_of_life_ms);
   told_.outages.push_back({instant::min(), by_wall() ? wall(until_ms) : at_ms(until_ms), cause::down, true});
   return *this;
@@ -165,7 +166,7 @@ bench& bench::asked(std::string run_id, std::vector<instant> taken) {
 
 lines bench::edit(job_definition definition, std::int64_t now_ms) {
   const job_state before = state_;
-  last_ = revise(definition_, definition, state_, at_ms(now_ms), wall(now_ms));
+  last_ = revise(&definition_, trigger_text(definition_), definition, state_, at_ms(now_ms), wall(now_ms));
   job_state folded = before;
   for (const decision& d : last_.decisions) apply_decision(folded, d);
   EXPECT_EQ(folded, last_.after);

@@ -50,6 +50,7 @@ class bench {
   const verdict& last() const { return last_; }
   std::uint32_t room = 1000;  // of the next call
   bool plausible = true;
+  bool begins = true;  // attempts that are opened exist at once
 
  private:
   instant wall(std::int64_t now_ms) const { return at_ms(now_ms) + wall_offset_; }

@@ -1,0 +1,311 @@
+// Which jobs are judged now, in what order, and with how much room.
+#include <algorithm>
+#include <utility>
+
+#include "engine/core.hpp"
+#include "schedule/series.hpp"
+#include "schedule/trigger_text.hpp"
+#include "schedule/wording.hpp"
+
+namespace looptask::engine {
+namespace {
+
+// A wall clock that is slewed may run this much faster or slower than the loop's clock.
+constexpr int slewing_at_most = 1000;  // one part in
+constexpr microseconds exact_below = std::chrono::seconds(2);
+
+bool before_in_turn(const std::pair<instant, const job*>& a, const std::pair<instant, const job*>& b) {
+  return a.first != b.first ? a.first < b.first : a.second->name < b.second->name;
+}
+
+}  // namespace
+
+void engine::core::touch(job& j) {
+  dirty_.insert(&j);
+  schedule_evaluation();
+}
+
+void engine::core::touch_all() {
+  for (const auto& [name, j] : jobs_) dirty_.insert(j.get());
+  schedule_evaluation();
+}
+
+void engine::core::schedule_evaluation() {
+  if (!started_ || finished_ || std::exchange(evaluation_scheduled_, true)) return;
+  loop_.call_idle([this, living = std::weak_ptr<char>(living_)] {
+    if (living.expired()) return;
+    evaluation_scheduled_ = false;
+    evaluate();
+  });
+}
+
+void engine::core::evaluate() {
+  if (finished_) return;
+  const moment now = clocks_.now();
+  look_at_wall(now, std::exchange(wall_told_, false));
+  if (journal_.idle()) {
+    judge(now);
+  } else {
+    watch(now);
+  }
+  finish_if_done();
+}
+
+std::uint32_t engine::core::room() const noexcept {
+  return active_ >= options_.max_running ? 0 : options_.max_running - active_;
+}
+
+// While a batch is on its way nothing is decided that the ledger would have to know; attempts are stopped all the same.
+void engine::core::watch(const moment& now) {
+  package stops;
+  const std::set<job*> dirty = dirty_;
+  for (job* const j : dirty) {
+    notice_stall(*j, now);
+    schedule::facts facts{.elapsed = now.elapsed, .wall = now.wall, .scope = schedule::scope::watch};
+    facts.ended = j->told.ended;
+    facts.draining = stopping_;
+    facts.grace_over = grace_over_;
+    schedule::verdict v = schedule::decide(j->definition, j->state, facts);
+    j->state = std::move(v.after);
+    for (const schedule::decision& d : v.decisions) carry_out(*j, d, now, stops);
+    j->wake_elapsed = v.wake_elapsed;
+    j->wake_wall.reset();
+    arm(*j, now);
+  }
+  for (const pending_event& e : stops.events) tell(e);
+}
+
+// All that happened up to now, in the order of one instant: first every end, which makes room, then every job in its turn.
+void engine::core::judge(const moment& now) {
+  package out;
+  out.batch.clock = std::exchange(unsaved_clock_, std::nullopt);
+  const std::set<job*> touched = std::exchange(dirty_, {});
+  std::vector<job*> dirty(touched.begin(), touched.end());
+  std::sort(dirty.begin(), dirty.end(), [](const job* a, const job* b) { return a->name < b->name; });
+  std::vector<std::pair<instant, job*>> turns;
+  const auto turn_of = [&](job* j) {
+    const instant claim = j->room_from.value_or(j->next_due.value_or(instant::max()));
+    return std::pair(std::min(claim, j->told.requests.empty() ? instant::max() : now.wall), j);
+  };
+  for (job* const j : dirty) {
+    notice_stall(*j, now);
+    take_edit(*j, now, out);
+    judge_ends(*j, now, out);
+    if (!stopping_ && !j->blocked && !j->removing) turns.push_back(turn_of(j));
+  }
+  if (!stopping_) {
+    std::uint32_t waiting = room();
+    for (auto next = want_room_.begin(); next != want_room_.end() && waiting > 0; ++next, --waiting) {
+      if (!touched.contains(next->second) && !next->second->blocked) turns.push_back(turn_of(next->second));
+    }
+  }
+  std::sort(turns.begin(), turns.end(), before_in_turn);
+  for (const auto& [claim, j] : turns) judge_all(*j, now, out);
+  for (job* const j : dirty) {
+    for (const auto& run : j->runs) {
+      if (!run->changed.empty()) save_run(*run, out);
+    }
+  }
+  for (const auto& [claim, j] : turns) {
+    if (std::exchange(j->unsaved, false)) save(*j, out);
+  }
+  for (job* const j : dirty) {
+    if (std::exchange(j->unsaved, false) && !j->removing) save(*j, out);
+    erase_if_gone(*j, out);
+  }
+  keep_beating();
+  if (!out.empty()) journal_.submit(std::move(out));
+}
+
+void engine::core::judge_ends(job& j, const moment& now, package& out) {
+  schedule::facts facts{.elapsed = now.elapsed, .wall = now.wall, .scope = schedule::scope::ends};
+  facts.ended = std::exchange(j.told.ended, {});
+  facts.cancels = std::exchange(j.told.cancels, {});
+  facts.revived = std::exchange(j.told.revived, std::nullopt);
+  facts.draining = stopping_;
+  facts.grace_over = grace_over_;
+  facts.removed = j.removing;
+  // In order of run start, as they are listed in the state.
+  const auto started_before = [&](const schedule::attempt_finished& a, const schedule::attempt_finished& b) {
+    const auto place = [&](const schedule::slot_id& id) {
+      return std::find_if(j.state.active.begin(), j.state.active.end(), [&](const auto& run) { return run.what.id == id; });
+    };
+    return place(a.run) < place(b.run);
+  };
+  std::stable_sort(facts.ended.begin(), facts.ended.end(), started_before);
+  take_verdict(j, schedule::decide(j.definition, std::move(j.state), facts), now, out);
+}
+
+void engine::core::judge_all(job& j, const moment& now, package& out) {
+  list_taken(j, now);
+  const bool by_wall = schedule::on_wall_clock(j.definition.trigger);
+  schedule::facts facts{.elapsed = now.elapsed, .wall = now.wall, .scope = schedule::scope::all, .room = room()};
+  facts.wall_plausible = !wall_trusted_from_;
+  facts.judge_slots = !options_.manual_only;
+  facts.requests = std::exchange(j.told.requests, {});
+  facts.steps = std::exchange(j.told.steps, {});
+  facts.pause = std::exchange(j.told.pause, std::nullopt);
+  facts.outages = j.told.outages;
+  // A job on a wall clock that nobody trusts keeps what it missed until it can be judged.
+  if (!by_wall || facts.wall_plausible) j.told.outages.clear();
+  take_verdict(j, schedule::decide(j.definition, std::move(j.state), facts), now, out);
+}
+
+void engine::core::take_verdict(job& j, schedule::verdict&& v, const moment& now, package& out) {
+  ++evaluations_;
+  j.state = std::move(v.after);
+  for (const schedule::decision& d : v.decisions) carry_out(j, d, now, out);
+  if (j.room_from) want_room_.erase({*j.room_from, j.name});
+  j.wake_elapsed = v.wake_elapsed;
+  j.wake_wall = v.wake_wall;
+  j.next_due = v.next_due;
+  j.room_from = v.room_from;
+  if (j.room_from && !stopping_ && !j.removing) {
+    want_room_.emplace(std::pair(*j.room_from, std::string_view(j.name)), &j);
+  } else {
+    j.room_from.reset();
+  }
+  arm(j, now);
+}
+
+void engine::core::arm(job& j, const moment& now) {
+  std::optional<instant> target;
+  if (j.wake_elapsed && *j.wake_elapsed > now.elapsed) target = j.wake_elapsed;
+  if (j.wake_wall && *j.wake_wall > now.wall) {
+    // A slewed wall clock drifts away from a far deadline: look again shortly before it.
+    const microseconds ahead = *j.wake_wall - now.wall;
+    const instant look = now.elapsed + (ahead < exact_below ? ahead : ahead - ahead / slewing_at_most);
+    if (!target || look < *target) target = look;
+  }
+  if (target) {
+    j.timer.arm(clocks::deadline_of(*target, now));
+  } else {
+    j.timer.cancel();
+  }
+  if (!schedule::has_series(j.definition.trigger)) return;
+  if (j.wake_wall) {
+    j.expected = {now.elapsed + (*j.wake_wall - now.wall), *j.wake_wall};
+  } else if (j.wake_elapsed && j.next_due && *j.next_due > now.elapsed) {
+    j.expected = {*j.next_due, *j.next_due};
+  }
+}
+
+// A timer that comes later than the grace says that the loop stood still; so does a slot that has passed although its timer
+// has not come (the machine was suspended).
+void engine::core::notice_stall(job& j, const moment& now) {
+  if (!j.expected || now.elapsed < j.expected->elapsed) return;
+  const job::expected_slot slot = *std::exchange(j.expected, std::nullopt);
+  const microseconds late = now.elapsed - slot.elapsed;
+  if (late <= j.definition.misfire_grace) return;
+  const bool by_wall = schedule::on_wall_clock(j.definition.trigger);
+  j.told.outages.push_back({slot.nominal, by_wall ? now.wall : now.elapsed, cause::stalled, false});
+  if (std::exchange(last_stall_, now.elapsed) == now.elapsed) return;
+  tell_now(event_kind::loop_stalled, {},
+           "the loop stood still for at least " + schedule::to_text(late) + ", until " + schedule::to_text(now.wall));
+}
+
+void engine::core::on_job_timer(job& of) {
+  notice_stall(of, clocks_.now());
+  touch(of);
+}
+
+void engine::core::look_at_wall(const moment& now, bool told) {
+  const std::optional<schedule::wall_step> step = clocks_.step_since_last(now, told);
+  if (step) {
+    tell_now(event_kind::clock_step, {},
+             "the wall clock was set by " + schedule::to_text(step->after - step->before) + ", from " +
+                 schedule::to_text(step->before) + " to " + schedule::to_text(step->after));
+  }
+  if (!wall_trusted_from_) {
+    if (!step) return;
+    for (const auto& [name, j] : jobs_) {
+      j->told.steps.push_back(*step);
+      // A restart must not find a wall time that a correction took back.
+      if (step->after < step->before) j->unsaved = true;
+      dirty_.insert(j.get());
+    }
+  } else if (now.wall >= *wall_trusted_from_) {
+    become_plausible(now, std::nullopt);
+  } else {
+    on_wall_timer();
+  }
+}
+
+void engine::core::on_wall_timer() {
+  if (!wall_trusted_from_) return;
+  const moment now = clocks_.now();
+  if (now.wall >= *wall_trusted_from_) return schedule_evaluation();
+  const microseconds ahead = *wall_trusted_from_ - now.wall;
+  wall_timer_.arm(clocks::deadline_of(now.elapsed + (ahead < exact_below ? ahead : ahead - ahead / slewing_at_most), now));
+}
+
+void engine::core::become_plausible(const moment& now, std::optional<schedule::wall_step> correction) {
+  wall_trusted_from_.reset();
+  wall_timer_.cancel();
+  tell_now(event_kind::clock_plausible, {}, "the wall clock shows " + schedule::to_text(now.wall) + "; wall-clock jobs go on");
+  for (const auto& [name, j] : jobs_) {
+    if (correction) j->told.steps.push_back(*correction);
+    for (schedule::outage& o : j->told.outages) {
+      if (schedule::on_wall_clock(j->definition.trigger)) o.until = now.wall;
+    }
+    dirty_.insert(j.get());
+  }
+}
+
+void engine::core::take_edit(job& j, const moment& now, package& out) {
+  std::optional<schedule::job_definition> before;
+  if (j.next_definition) {
+    before = std::exchange(j.definition, std::move(j.next_definition->definition));
+    j.body = std::move(j.next_definition->body);
+    j.next_definition.reset();
+    tell_now(event_kind::job_changed, j.name, {});
+  }
+  const std::string text = schedule::trigger_text(j.definition);
+  if (options_.manual_only || j.removing || j.trigger == text) return;
+  schedule::verdict v =
+      schedule::revise(before ? &*before : nullptr, j.trigger, j.definition, std::move(j.state), now.elapsed, now.wall);
+  take_verdict(j, std::move(v), now, out);
+  j.expected.reset();
+  j.trigger = text;
+  j.unsaved = true;
+}
+
+// Nominals that a request of now must not take. Only records that are already there; those of this evaluation are decide()'s.
+void engine::core::list_taken(job& j, const moment& now) {
+  if (j.told.requests.empty()) return;
+  std::vector<instant> taken;
+  try {
+    ledger::run_query query;
+    query.job = j.name;
+    query.since = std::chrono::floor<std::chrono::milliseconds>(now.wall);
+    query.ran_only = false;
+    history_.visit_runs(query, [&](const ledger::run_record& record) {
+      if (record.key.kind == run_kind::manual && record.key.epoch == j.state.epoch) taken.push_back(record.key.nominal);
+      return true;
+    });
+  } catch (const std::exception& e) {
+    tell_now(event_kind::ledger_trouble, j.name,
+             std::string("requests by hand cannot be checked against the history: ") + e.what());
+  }
+  for (schedule::request& r : j.told.requests) r.taken = taken;
+}
+
+void engine::core::erase_if_gone(job& j, package& out) {
+  if (!j.removing || !j.state.active.empty()) return;
+  const std::string name = j.name;
+  out.batch.removed_jobs.push_back(name);
+  out.events.push_back({.what = event_kind::job_removed,
+                        .wall = clocks_.now().wall,
+                        .elapsed = clocks_.now().elapsed,
+                        .job = name,
+                        .run = {},
+                        .attempt = {},
+                        .error = {},
+                        .text = {},
+                        .at = {}});
+  if (j.room_from) want_room_.erase({*j.room_from, j.name});
+  dirty_.erase(&j);
+  jobs_.erase(name);
+}
+
+}  // namespace looptask::engine
