@@ -75,6 +75,13 @@ once() {
   tail -n 12 "$work/said"
 }
 
+# refused USER WORDS: set-up fails with one line that has these words, after at most the line that says what is installed.
+refused() {
+  if in_system "$1" "'$folder/dev' setup build" >"$work/said" 2>&1; then fail "passed instead of: $2"; fi
+  tail -n 1 "$work/said" | grep -qF "dev: $2" || fail "no '$2' in: $(cat "$work/said")"
+  [ "$(wc -l <"$work/said")" -le 2 ] || fail "more than a line: $(cat "$work/said")"
+}
+
 for tool in make git cmake g++ python3 sudo; do
   if in_system 0:0 "command -v $tool" >/dev/null 2>&1; then fail "this system is not bare: it has $tool"; fi
 done
@@ -91,12 +98,18 @@ case $mode in
     ;;
   sudo)
     home=/home/user
-    in_system 0:0 'apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends sudo && useradd -m user' \
+    in_system 0:0 "useradd -m user && chown -R user: '$folder' /ccache"
+    refused user "missing packages, and neither root nor sudo to install them: as root, apt-get install "
+    sed -i.kept 's/^VERSION_ID=.*/VERSION_ID="13"/' "$system/etc/os-release"
+    refused 0:0 "set-up knows Debian 12 and this is debian 13; install by hand "
+    mv "$system/etc/os-release.kept" "$system/etc/os-release"
+    mv "$system/etc/apt/sources.list.d" "$system/etc/apt/sources.away"
+    refused 0:0 "apt-get failed: E: "
+    mv "$system/etc/apt/sources.away" "$system/etc/apt/sources.list.d"
+    in_system 0:0 'apt-get -q update && DEBIAN_FRONTEND=noninteractive apt-get -q -y install --no-install-recommends sudo' \
       >"$work/said" 2>&1 || fail "sudo cannot be installed: $(tail "$work/said")"
-    in_system 0:0 "chown -R user: '$folder' /ccache"
-    if in_system user "'$folder/dev' build" >"$work/said" 2>&1; then fail "a user without sudo rights installed packages"; fi
-    grep -q '^dev: apt-get failed: sudo: ' "$work/said" || fail "no clear word about sudo: $(cat "$work/said")"
-    [ "$(wc -l <"$work/said")" -eq 2 ] || fail "more than two lines: $(cat "$work/said")"
+    in_system 0:0 "chown -R user: '$folder'"
+    refused user "apt-get failed: sudo: "
     echo 'user ALL=(ALL) NOPASSWD: ALL' >"$system/etc/sudoers.d/user"
     once user "cd '$folder' && ./dev setup build"
     rm "$system/etc/sudoers.d/user"
