@@ -61,6 +61,7 @@ folder="/srv/loop task"
 mkdir -p "$system$folder"
 tar -C "$source" --exclude=./build --exclude=./.git -cf - . | tar -C "$system$folder" -xf -
 
+home=/root
 # in_system USER COMMAND: with a small environment, as after a login.
 in_system() {
   chroot --userspec="$1" "$system" /usr/bin/env -i HOME="$home" PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
@@ -86,7 +87,6 @@ for tool in make git cmake g++ python3 sudo; do
   if in_system 0:0 "command -v $tool" >/dev/null 2>&1; then fail "this system is not bare: it has $tool"; fi
 done
 
-home=/root
 case $mode in
   root)
     once 0:0 "cd '$folder' && ./dev run --for 15s"
