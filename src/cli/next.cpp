@@ -24,7 +24,7 @@ class next_verb final : public verb {
     options.value("--expr", "EXPR", expression_, "a cron expression instead of jobs");
     options.value("--tz", "ZONE", zone_, "time zone of EXPR (default: UTC)");
     options.number("-n", count_, 1, batch_answerer::most_fires, "fire times for each job (default: 5)");
-    options.value("--from", "TIME", from_, "start there: now, +2d, -1h, 2026-03-29, 2026-03-29T01:00:00Z (default: now)");
+    options.value("--from", "TIME", from_, "ask as of TIME: now, +2d, -1h, 2026-03-29, 2026-03-29T01:00:00Z (default: now)");
     options.flag("--batch", batch_, "answer JSON lines on stdin: {\"id\",\"expr\",\"tz\",\"start\",\"n\"}");
     options.flag("--json", json_, "as one JSON object on stdout");
     options.example("looptask next", "the next five fire times of every job");
@@ -102,7 +102,7 @@ class next_verb final : public verb {
       coming found = coming_fires(item, from.value(), count_);
       answers.push_back({std::move(item), std::move(found)});
     }
-    call.io.out(json_ ? next_as_json(answers, now) : next_as_text(answers, now));
+    call.io.out(json_ ? next_as_json(answers, from.value()) : next_as_text(answers, from.value()));
     if (json_) return exit_code::ok;
     for (const auto& a : answers) {
       for (const auto w : a.found.warnings) {

@@ -64,16 +64,16 @@ void add_every(coming& to, const schedule::every_trigger& every, instant from, s
   switch (every.from) {
     case interval_from::grid:
       to.trigger = fmt::format("every {} from grid", interval);
-      to.remark = "if the service starts now";
+      to.remark = "if the service starts then";
       for (std::int64_t k = 0; k < count; ++k) to.fires.push_back({first + every.interval * k, dst_note::none, ""});
       return;
     case interval_from::start:
       to.trigger = fmt::format("every {} from start", interval);
-      to.remark = fmt::format("if the service starts now; then {} after each run started, or when it ends", interval);
+      to.remark = fmt::format("if the service starts then; then {} after each run started, or when it ends", interval);
       break;
     case interval_from::end:
       to.trigger = fmt::format("every {} from end", interval);
-      to.remark = fmt::format("if the service starts now; then {} after each run ended", interval);
+      to.remark = fmt::format("if the service starts then; then {} after each run ended", interval);
       break;
   }
   if (count > 0) to.fires.push_back({first, dst_note::none, ""});

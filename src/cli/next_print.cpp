@@ -81,18 +81,18 @@ std::string distance_text(microseconds ahead) {
   return past ? text + " ago" : "in " + text;
 }
 
-std::string next_as_text(std::span<const next_answer> answers, instant now) {
+std::string next_as_text(std::span<const next_answer> answers, instant asked) {
   std::string out;
   for (const next_answer& a : answers) {
     out += heading(a) + '\n';
     const bool milliseconds = !whole_seconds(a.found);
     std::size_t widest = 0;
-    for (const coming_fire& f : a.found.fires) widest = std::max(widest, distance_text(f.at - now).size());
+    for (const coming_fire& f : a.found.fires) widest = std::max(widest, distance_text(f.at - asked).size());
     for (const coming_fire& f : a.found.fires) {
       const std::string line = fmt::format("  {} {}  {}  {:<{}}  {}", weekday_name(f.at, a.item.zone),
                                            local_text(f.at, a.item.zone, ' ', milliseconds),
                                            instant_text(f.at, milliseconds ? fraction::milliseconds : fraction::none),
-                                           distance_text(f.at - now), widest, f.note);
+                                           distance_text(f.at - asked), widest, f.note);
       out += line.substr(0, line.find_last_not_of(' ') + 1) + '\n';
     }
     if (!a.found.remark.empty()) out += "  " + a.found.remark + '\n';
@@ -100,7 +100,7 @@ std::string next_as_text(std::span<const next_answer> answers, instant now) {
   return out;
 }
 
-std::string next_as_json(std::span<const next_answer> answers, instant now) {
+std::string next_as_json(std::span<const next_answer> answers, instant asked) {
   using json = nlohmann::ordered_json;
   json list = json::array();
   for (const next_answer& a : answers) {
@@ -108,7 +108,7 @@ std::string next_as_json(std::span<const next_answer> answers, instant now) {
     for (const coming_fire& f : a.found.fires) {
       json fire = {{"at", instant_text(f.at, fraction::milliseconds)},
                    {"local", local_text(f.at, a.item.zone, 'T', true)},
-                   {"in", static_cast<double>((f.at - now).count()) / 1e6}};
+                   {"in", static_cast<double>((f.at - asked).count()) / 1e6}};
       if (f.dst != schedule::dst_note::none) {
         fire["dst"] = dst_name(f.dst);
         fire["note"] = f.note;

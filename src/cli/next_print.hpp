@@ -13,13 +13,12 @@ struct next_answer {
   coming found;
 };
 
-// For each job a heading, then a line for each fire: wall time with offset, UTC, how long from `now`, note. `now` is what
-// "in 5m" counts from.
-std::string next_as_text(std::span<const next_answer> answers, instant now);
+// For each job a heading, then a line for each fire: wall time with offset, UTC, how long from `asked`, note.
+std::string next_as_text(std::span<const next_answer> answers, instant asked);
 
 // {"schema_version":1,"next":[{"job","trigger","timezone","fires":[{"at","local","in","dst","note"}],"remark","warnings"}]}:
 // `at` UTC, `in` seconds, `job` null for an expression.
-std::string next_as_json(std::span<const next_answer> answers, instant now);
+std::string next_as_json(std::span<const next_answer> answers, instant asked);
 
 // "in 5m", "in 2d 3h", "now", "3s ago": the two largest units.
 std::string distance_text(microseconds ahead);
