@@ -158,7 +158,8 @@ void engine::core::on_misbehaviour(live_attempt& of, std::string what) {
 }
 
 void engine::core::keep_beating() {
-  if (active_ == 0 || heart_.armed()) return;
+  if (active_ == 0) return heart_.cancel();
+  if (heart_.armed()) return;
   const instant now = clocks_.now().elapsed;
   if (!last_beat_ || now - *last_beat_ >= options_.heartbeat) return beat();
   heart_.arm_after(*last_beat_ + options_.heartbeat - now);
@@ -167,7 +168,7 @@ void engine::core::keep_beating() {
 void engine::core::beat() {
   last_beat_ = clocks_.now().elapsed;
   history_.alive(*last_beat_);
-  if (active_ > 0) heart_.arm_after(options_.heartbeat);
+  heart_.arm_after(options_.heartbeat);
 }
 
 }  // namespace looptask::engine

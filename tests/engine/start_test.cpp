@@ -1,0 +1,250 @@
+// The order of things: durable, then done; room in the service; requests, pause, cancel, statistics.
+#include <gtest/gtest.h>
+
+#include "engine/house.hpp"
+
+namespace looptask::engine {
+namespace {
+
+TEST(Start, NothingStartsBeforeItsClaimIsDurable) {
+  house h;
+  const auto body = h.job(every("a", 60'000));
+  h.store->holding = true;
+  h.up();
+  h.run_to(500);
+  EXPECT_EQ(body->started, 0U);
+  ASSERT_FALSE(h.store->seen.empty());
+  EXPECT_EQ(h.store->seen.front().runs.front().phase, ledger::record_phase::open);
+  h.store->release();
+  h.run_to(600);
+  EXPECT_EQ(body->started, 1U);
+  const std::vector<ledger::run_record> records = h.records();
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].started, h.at(500)) << "a start is recorded as it was, not as it was planned";
+  EXPECT_EQ(records[0].lateness, ms(500));
+}
+
+TEST(Start, AllDecisionsOfOneInstantAreOneBatch) {
+  house h;
+  for (const char* const name : {"a", "b", "c"}) h.job(every(name, 1000));
+  h.up();
+  h.run_to(10);
+  EXPECT_EQ(h.store->seen.front().runs.size(), 3U);
+  EXPECT_EQ(h.it->statistics().total.attempts, 3U);
+}
+
+TEST(Start, EndsAreRecordedWithTheirOutput) {
+  house h;
+  h.job(every("a", 60'000))->takes = ms(20);
+  h.up();
+  h.run_to(100);
+  const std::vector<ledger::run_record> records = h.records();
+  ASSERT_EQ(records.size(), 1U);
+  EXPECT_EQ(records[0].result, run_result::success);
+  EXPECT_EQ(records[0].ended, h.at(20));
+  ASSERT_EQ(records[0].attempts.size(), 1U);
+  EXPECT_EQ(records[0].attempts[0].output_head, "output");
+  EXPECT_EQ(records[0].run_id.size(), 26U);
+}
+
+TEST(Start, OutputOfEarlierAttemptsIsNotLostToLaterOnes) {
+  house h;
+  schedule::job_definition d = every("a", 60'000);
+  d.retry.max = 2;
+  d.retry.delay = ms(10);
+  h.job(d)->result = run_result::failed;
+  h.up();
+  h.run_to(1000);
+  const std::vector<ledger::run_record> records = h.records();
+  ASSERT_EQ(records[0].attempts.size(), 3U);
+  for (const ledger::attempt_record& a : records[0].attempts) EXPECT_EQ(a.output_head, "output") << a.n;
+  EXPECT_EQ(records[0].detail, "it went wrong");
+}
+
+TEST(Limit, StartsInOrderOfDueThenName) {
+  house h;
+  h.options.max_running = 1;
+  h.job(every("late", 60'000, schedule::interval_from::grid, 20))->takes = ms(100);
+  h.job(every("b", 60'000, schedule::interval_from::grid, 10))->takes = ms(100);
+  h.job(every("a", 60'000, schedule::interval_from::end, 10))->takes = ms(100);
+  h.job(every("first", 60'000))->takes = ms(100);
+  h.up();
+  h.run_to(1000);
+  EXPECT_EQ(h.take("attempt_started"), (lines{"0 attempt_started first 0#1", "100 attempt_started a 10#1",
+                                              "200 attempt_started b 10#1", "300 attempt_started late 20#1"}));
+}
+
+TEST(Limit, IsNeverExceededAndAFreedPlaceIsUsedInTheSameInstant) {
+  house h;
+  h.options.max_running = 3;
+  for (int i = 0; i < 10; ++i) h.job(every("j" + std::to_string(i), 60'000))->takes = ms(50);
+  h.up();
+  h.run_to(1);
+  EXPECT_EQ(h.it->statistics().running, 3U);
+  EXPECT_EQ(h.it->statistics().waiting, 7U);
+  h.run_to(51);
+  EXPECT_EQ(h.it->statistics().running, 3U);
+  EXPECT_EQ(h.take("attempt_started").back(), "50 attempt_started j5 0#1");
+  h.run_to(201);
+  EXPECT_EQ(h.it->statistics().total.runs, 10U);
+}
+
+TEST(Limit, ARunBetweenAttemptsHoldsItsPlace) {
+  house h;
+  h.options.max_running = 1;
+  schedule::job_definition failing = every("a", 60'000);
+  failing.retry.max = 1;
+  failing.retry.delay = ms(500);
+  h.job(failing)->result = run_result::failed;
+  h.job(every("b", 60'000));
+  h.up();
+  h.run_to(1000);
+  EXPECT_EQ(h.take("attempt_started"),
+            (lines{"0 attempt_started a 0#1", "500 attempt_started a 0#2", "500 attempt_started b 0#1"}));
+}
+
+TEST(Trigger, RunsNowUnderTheGivenId) {
+  house h;
+  h.job(by_hand("a"));
+  h.up();
+  h.run_to(100);
+  const std::string id = h.it->new_run_id();
+  EXPECT_TRUE(h.it->trigger("a", id));
+  EXPECT_FALSE(h.it->trigger("b", id)) << "no such job";
+  h.run_to(200);
+  EXPECT_EQ(h.take("run_ended"), lines{"100 run_ended a manual 100 success"});
+  EXPECT_EQ(h.records()[0].run_id, id);
+}
+
+TEST(Trigger, TwoInOneMillisecondHaveDifferentInstants) {
+  house h;
+  schedule::job_definition d = by_hand("a");
+  d.overlap = schedule::overlap_policy::queue_one;
+  h.job(d);
+  h.up();
+  h.run_to(100);
+  h.it->trigger("a", h.it->new_run_id());
+  h.it->trigger("a", h.it->new_run_id());
+  h.run_to(101);
+  h.world.wall_jump(ms(110), ms(-10));  // 100 comes again
+  h.run_to(110);
+  h.it->trigger("a", h.it->new_run_id());
+  h.run_to(120);
+  EXPECT_EQ(h.take("run_ended").size(), 3U);
+  EXPECT_EQ(h.records().front().key.nominal, h.at(102));
+}
+
+TEST(Pause, IsDurableAndSuppresses) {
+  house h;
+  h.job(every("a", 1000));
+  h.up();
+  h.run_to(500);
+  EXPECT_TRUE(h.it->pause("a"));
+  h.run_to(2500);
+  EXPECT_TRUE(h.it->status("a")->paused);
+  h.crash();
+  h.up();
+  h.run_to(3500);
+  h.it->resume("a");
+  h.run_to(4500);
+  EXPECT_EQ(h.take("slot_not_run"), lines{"3500 slot_not_run a 1000..3000 suppressed paused"});
+  EXPECT_EQ(h.it->status("a")->next_due, h.at(5000));
+}
+
+TEST(Cancel, StopsARun) {
+  house h;
+  h.job(every("a", 60'000))->takes = microseconds::max();
+  h.up();
+  h.run_to(100);
+  EXPECT_TRUE(h.it->cancel(h.it->status("a")->active.at(0)));
+  EXPECT_FALSE(h.it->cancel("01ARZ3NDEKTSV4RRFFQ69G5FAV"));
+  h.run_to(200);
+  EXPECT_EQ(h.take("run_ended"), lines{"100 run_ended a 0 cancelled"});
+}
+
+TEST(Remove, StopsTheRunKeepsItsRecordAndForgetsTheJob) {
+  house h;
+  h.job(every("a", 1000))->takes = microseconds::max();
+  h.job(every("b", 60'000));
+  h.up();
+  h.run_to(100);
+  EXPECT_TRUE(h.it->remove("a"));
+  EXPECT_FALSE(h.it->remove("a"));
+  h.run_to(5000);
+  EXPECT_EQ(h.take("run_ended"), (lines{"0 run_ended b 0 success", "100 run_ended a 0 cancelled removed"}));
+  EXPECT_EQ(h.it->jobs(), std::vector<std::string>{"b"});
+  EXPECT_EQ(h.memory->load().jobs.size(), 1U);
+}
+
+TEST(Edit, OfARunningServiceIsJudgedFromNow) {
+  house h;
+  const auto body = h.job(every("a", 1000));
+  h.up();
+  h.run_to(1500);
+  h.it->add(every("a", 400), body);
+  h.run_to(2000);
+  EXPECT_EQ(h.take("attempt_started"), (lines{"0 attempt_started a 0#1", "1000 attempt_started a 1000#1",
+                                              "1500 attempt_started a 1500#1", "1900 attempt_started a 1900#1"}));
+}
+
+TEST(Status, SaysWhatHappened) {
+  house h;
+  const auto body = h.job(every("a", 1000));
+  body->takes = ms(30);
+  h.up();
+  h.run_to(500);
+  body->result = run_result::failed;
+  h.run_to(1500);
+  const job_status s = *h.it->status("a");
+  EXPECT_EQ(s.runs, 2U);
+  EXPECT_EQ(s.failures, 1U);
+  EXPECT_EQ(s.last_error, "it went wrong");
+  EXPECT_EQ(s.last_start, h.at(1000));
+  EXPECT_EQ(s.last_duration, ms(30));
+  EXPECT_EQ(s.next_due, h.at(2000));
+  ASSERT_EQ(s.recent.size(), 2U);
+  EXPECT_EQ(s.recent[1].result, run_result::failed);
+  EXPECT_FALSE(h.it->status("b"));
+}
+
+TEST(ManualOnly, JudgesNoSlotAndLeavesTheSchedulesAlone) {
+  house h;
+  h.job(every("a", 1000));
+  h.up();
+  h.run_to(1500);
+  h.crash();
+  const ledger::job_record before = h.memory->load().jobs.at(0);
+  h.options.manual_only = true;
+  h.up();
+  h.it->trigger("a", h.it->new_run_id());
+  h.take();
+  h.run_to(5500);
+  EXPECT_EQ(h.take("attempt_started"), lines{"1500 attempt_started a manual 1500#1"});
+  const ledger::job_record after = h.memory->load().jobs.at(0);
+  EXPECT_EQ(after.watermark, before.watermark);
+  EXPECT_EQ(after.trigger, before.trigger);
+}
+
+TEST(Idle, NobodyIsWokenWithoutNeed) {
+  house h;
+  h.job(every("a", 3'600'000));
+  h.job(cron("b", "0 0 1 1 *"));
+  h.job(by_hand("c"));
+  h.up();
+  h.run_to(1000);
+  const std::uint64_t before = h.loop->statistics().timers;
+  h.run_to(3'599'000);
+  EXPECT_EQ(h.loop->statistics().timers, before);
+  EXPECT_LE(h.store->beats.size(), 2U) << "signs of life only while a run is going";
+}
+
+TEST(Heartbeat, OnceASecondWhileARunIsGoing) {
+  house h;
+  h.job(every("a", 3'600'000))->takes = ms(10'500);
+  h.up();
+  h.run_to(20'000);
+  EXPECT_EQ(h.store->beats.size(), 11U);
+}
+
+}  // namespace
+}  // namespace looptask::engine
