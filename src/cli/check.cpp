@@ -46,7 +46,7 @@ class check_verb final : public verb {
   int run(invocation& call) override {
     const auto file = find_config(file_ ? file_ : call.config, call.env, call.where().files());
     if (!file) return call.fail(exit_code::bad_configuration, file.message());
-    const auto loaded = service::load_configuration(file.value(), call.where().files());
+    const auto loaded = service::load_configuration(file.value(), call.where());
     if (json_) {
       call.io.out(as_json(loaded));
     } else {

@@ -68,7 +68,7 @@ class next_verb final : public verb {
   int run_jobs(invocation& call, instant now) {
     const auto file = find_config(call.config, call.env, call.where().files());
     if (!file) return call.fail(exit_code::bad_configuration, file.message());
-    const auto loaded = service::load_configuration(file.value(), call.where().files());
+    const auto loaded = service::load_configuration(file.value(), call.where());
     if (!loaded.value) {
       for (const auto& p : loaded.errors) call.io.err(p.to_string() + "\n");
       return call.fail(exit_code::bad_configuration, file.value() + " cannot be used; see looptask check");

@@ -14,6 +14,11 @@ class process_variables final : public environment {
     if (value == nullptr || *value == '\0') return std::nullopt;
     return value;
   }
+  std::vector<std::string> all() const override {
+    std::vector<std::string> entries;
+    for (char** entry = ::environ; entry != nullptr && *entry != nullptr; ++entry) entries.emplace_back(*entry);
+    return entries;
+  }
   bool root() const override { return ::geteuid() == 0; }
 };
 

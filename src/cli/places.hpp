@@ -3,6 +3,7 @@
 // Plain functions; main thread.
 #include <optional>
 #include <string>
+#include <vector>
 
 #include <looptask/host.hpp>
 #include <looptask/result.hpp>
@@ -13,6 +14,7 @@ namespace looptask::cli {
 class environment {
  public:
   virtual std::optional<std::string> get(const std::string& name) const = 0;  // an empty variable counts as not set
+  virtual std::vector<std::string> all() const = 0;                           // "NAME=value"
   virtual bool root() const = 0;                                              // effective user id 0
 
  protected:

@@ -6,6 +6,7 @@ namespace looptask::cli {
 
 std::vector<std::unique_ptr<verb>> all_verbs() {
   std::vector<std::unique_ptr<verb>> verbs;
+  verbs.push_back(make_run_verb());
   verbs.push_back(make_check_verb());
   verbs.push_back(make_next_verb());
   verbs.push_back(make_runs_verb());

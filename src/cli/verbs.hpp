@@ -12,6 +12,7 @@ namespace looptask::cli {
 std::vector<std::unique_ptr<verb>> all_verbs();
 std::span<const std::string_view> coming_verbs() noexcept;
 
+std::unique_ptr<verb> make_run_verb();
 std::unique_ptr<verb> make_check_verb();
 std::unique_ptr<verb> make_next_verb();
 std::unique_ptr<verb> make_runs_verb();

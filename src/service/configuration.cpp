@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <system_error>
 
+#include "schedule/cron_warnings.hpp"
 #include "service/byte_size.hpp"
 #include "service/installed_zones.hpp"
 #include "service/job_reader.hpp"
@@ -52,7 +53,16 @@ void read_history(const toml_node& root, reading& on, configuration& into) {
   into.output_limit = value_or_empty<std::int64_t>(settings, "output_limit");
 }
 
-void read_jobs(const toml_node& root, reading& on, configuration& into) {
+// A schedule that may not be what was meant.
+void warn_about_cron(const setting_map& settings, const job_settings& job, const std::string& path, instant now, reading& on) {
+  const auto* trigger = std::get_if<schedule::cron_trigger>(&job.definition.trigger);
+  if (trigger == nullptr) return;
+  for (const auto w : schedule::warnings_of(trigger->expression, trigger->where, now))
+    on.problems.warning(settings.find("cron")->second.at, join_path(path, "cron"), std::string(schedule::explanation_of(w)),
+                        std::string(schedule::name_of(w)));
+}
+
+void read_jobs(const toml_node& root, reading& on, instant now, configuration& into) {
   setting_map defaults = default_settings("job");
   if (const auto* section = find_section(root, "defaults", on)) read_table("job", *section, "defaults", true, on, defaults);
   for (auto& [name, value] : defaults) value.own = false;
@@ -73,6 +83,7 @@ void read_jobs(const toml_node& root, reading& on, configuration& into) {
     setting_map settings = defaults;
     read_table("job", node, path, false, on, settings);
     into.jobs.push_back(read_job(name, at, settings, around, on.problems));
+    warn_about_cron(settings, into.jobs.back(), path, now, on);
     if (!into.jobs.back().definition.timeout && settings.find("timeout") == settings.end())
       on.problems.warning(at, path,
                           "has no timeout, so a run that hangs holds its place for ever; write for example timeout = \"5m\"",
@@ -102,7 +113,8 @@ bool is_name(std::string_view text) noexcept {
 }
 
 loaded_configuration read_configuration(std::string_view text, const std::string& file, const std::string& directory,
-                                        std::span<const std::string> known_zones) {
+                                        instant now, std::span<const std::string> known_zones) {
+  const auto utc = schedule::zone::utc();  // its table is made once as long as somebody holds it
   problem_list problems(file);
   reading on{problems, known_zones};
   loaded_configuration loaded;
@@ -120,7 +132,7 @@ loaded_configuration read_configuration(std::string_view text, const std::string
   read_table("", root, "", false, on, top);
   read_service(root, on, value);
   read_history(root, on, value);
-  read_jobs(root, on, value);
+  read_jobs(root, on, now, value);
   if (value.jobs.empty() && problems.ok())
     problems.warning({1, 1}, "", "no job is defined; write a table [job.NAME] with run and every, cron or at", "no-jobs");
   if (problems.ok()) loaded.value = std::move(value);
@@ -129,7 +141,9 @@ loaded_configuration read_configuration(std::string_view text, const std::string
   return loaded;
 }
 
-loaded_configuration load_configuration(const std::string& file, file_port& files) {
+loaded_configuration load_configuration(const std::string& file, host& where) {
+  file_port& files = where.files();
+  const instant now = where.clock().wall();
   const auto refuse = [&](const std::string& message) {
     problem_list problems(file);
     problems.error({1, 1}, "", message);
@@ -146,10 +160,10 @@ loaded_configuration load_configuration(const std::string& file, file_port& file
     return refuse("cannot read it: " + e.code().message() +
                   (e.code() == std::errc::is_a_directory ? "; name the file in it" : "; check the path and its permissions"));
   }
-  loaded_configuration loaded = read_configuration(text, file, directory);
+  loaded_configuration loaded = read_configuration(text, file, directory, now);
   if (loaded.errors.empty()) return loaded;
   // Something is wrong, so the names of zones may be of use.
-  return read_configuration(text, file, directory, installed_zones(files));
+  return read_configuration(text, file, directory, now, installed_zones(files));
 }
 
 }  // namespace looptask::service

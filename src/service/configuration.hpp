@@ -3,7 +3,7 @@
 //
 // Reading finds all mistakes of a file at once, each with its place. Nothing of a file with a mistake is used.
 //
-//   auto loaded = service::load_configuration("jobs.toml", host.files());
+//   auto loaded = service::load_configuration("jobs.toml", host);
 //   for (const auto& p : loaded.errors) print(p.to_string());
 #include <cstdint>
 #include <optional>
@@ -75,12 +75,12 @@ struct loaded_configuration {
 constexpr std::int64_t configuration_limit = 16 * 1024 * 1024;
 
 // Reads `text`, which came from `file`; relative paths in it are meant from `directory`, which is absolute. A misspelt zone is
-// told the nearest of `known_zones`. Pure, but for the zone database of the system.
+// told the nearest of `known_zones`; warnings about schedules are for the time from `now` on. Pure, but for the zone database.
 loaded_configuration read_configuration(std::string_view text, const std::string& file, const std::string& directory,
-                                        std::span<const std::string> known_zones = {});
+                                        instant now = {}, std::span<const std::string> known_zones = {});
 
 // Reads `file`, named as the user named it. A file that cannot be read is one error.
-loaded_configuration load_configuration(const std::string& file, file_port& files);
+loaded_configuration load_configuration(const std::string& file, host& where);
 
 // For names of jobs, pools, alerts and tags: a letter or digit, then up to 63 letters, digits, '.', '_' or '-'.
 bool is_name(std::string_view text) noexcept;

@@ -71,8 +71,7 @@ class job_reader {
 
   void read_zone() {
     const auto* zone = find<schedule::zone>("timezone");
-    zone_ = zone == nullptr ? around_.zone : *zone;
-    job_.zone = zone_;
+    job_.zone = zone == nullptr ? around_.zone : *zone;
     job_.zone_given = zone != nullptr || around_.zone_given;
   }
 
@@ -86,7 +85,6 @@ class job_reader {
   const setting_map& settings_;
   const job_surroundings& around_;
   problem_list& problems_;
-  schedule::zone zone_ = schedule::zone::utc();
   job_settings job_;
 };
 
@@ -117,9 +115,9 @@ void job_reader::read_trigger() {
   if (const auto* every = find<microseconds>("every"))
     job_.definition.trigger = schedule::every_trigger{*every, interval_from_of(get<std::string>("from")), microseconds(0)};
   else if (const auto* cron = find<schedule::cron_expression>("cron"))
-    job_.definition.trigger = schedule::cron_trigger{*cron, zone_};
+    job_.definition.trigger = schedule::cron_trigger{*cron, job_.zone};
   else if (const auto* at = find<toml_datetime>("at"))
-    job_.definition.trigger = schedule::at_trigger{resolve(*at, zone_)};
+    job_.definition.trigger = schedule::at_trigger{resolve(*at, job_.zone)};
 }
 
 void job_reader::read_policies() {

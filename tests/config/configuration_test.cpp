@@ -229,6 +229,23 @@ TEST(configuration, a_job_without_timeout_is_warned_about) {
   EXPECT_TRUE(read_configuration("[defaults]\ntimeout=\"1s\"\n[job.a]\nrun = [\"true\"]\n", "f", "/").warnings.empty());
 }
 
+TEST(configuration, a_schedule_that_may_not_be_meant_is_warned_about) {
+  const std::string text = "[defaults]\ntimeout = \"1s\"\ntimezone = \"Europe/Berlin\"\n[job.a]\nrun = [\"true\"]\ncron = ";
+  const auto classes = [&](const std::string& expression, instant now) {
+    std::vector<std::string> found;
+    for (const auto& p : read_configuration(text + '"' + expression + "\"\n", "f", "/", now).warnings) {
+      EXPECT_EQ(p.to_string().rfind("f:6:8: warning: job.a.cron: ", 0), 0U) << p.to_string();
+      found.push_back(p.warning_class);
+    }
+    return found;
+  };
+  const auto in_2026 = utc(2026, 1, 1, 0s);
+  EXPECT_EQ(classes("0 12 * * *", in_2026), std::vector<std::string>{});
+  EXPECT_EQ(classes("0 0 30 2 *", in_2026), std::vector<std::string>{"never"});
+  EXPECT_EQ(classes("0 0 12 1 1 ? 2025", in_2026), std::vector<std::string>{"never"});
+  EXPECT_EQ(classes("30 2 * * *", in_2026), (std::vector<std::string>{"dst-gap", "dst-fold"}));
+}
+
 TEST(configuration, names_are_checked_by_hand) {
   for (const char* good : {"a", "A1", "0", "a.b-c_d"}) EXPECT_TRUE(is_name(good)) << good;
   EXPECT_TRUE(is_name(std::string(64, 'x')));

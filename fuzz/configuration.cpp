@@ -1,0 +1,6 @@
+#include "configuration_input.hpp"
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  looptask::fuzz::read_configuration({data, size});
+  return 0;
+}

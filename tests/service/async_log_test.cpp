@@ -1,0 +1,55 @@
+#include <gtest/gtest.h>
+
+#include <mutex>
+#include <semaphore>
+#include <string>
+#include <vector>
+
+#include "service/log_sink.hpp"
+
+namespace looptask::service {
+namespace {
+
+constexpr instant noon{std::chrono::hours(12)};
+
+std::string lost(instant when, std::uint64_t n) {
+  EXPECT_EQ(when, noon);
+  return "lost " + std::to_string(n) + "\n";
+}
+
+TEST(async_log, hands_on_every_line_in_order_before_it_ends) {
+  std::vector<std::string> lines;
+  {
+    const auto log = make_async_log([&](std::string_view line) { lines.emplace_back(line); }, 1000, lost);
+    for (int i = 0; i < 500; ++i) log->write(noon, std::to_string(i) + "\n");
+    EXPECT_EQ(log->dropped(), 0U);
+  }
+  ASSERT_EQ(lines.size(), 500U);
+  for (std::size_t i = 0; i < lines.size(); ++i) EXPECT_EQ(lines[i], std::to_string(i) + "\n");
+}
+
+TEST(async_log, drops_the_oldest_lines_of_a_reader_that_stands_still_and_says_how_many) {
+  std::vector<std::string> lines;
+  std::binary_semaphore go(0), reached(0);
+  bool first = true;
+  {
+    const auto log = make_async_log(
+        [&](std::string_view line) {
+          if (std::exchange(first, false)) {
+            reached.release();
+            go.acquire();
+          }
+          lines.emplace_back(line);
+        },
+        4, lost);
+    log->write(noon, "held\n");
+    reached.acquire();
+    for (int i = 0; i < 10; ++i) log->write(noon, std::to_string(i) + "\n");
+    EXPECT_EQ(log->dropped(), 6U);
+    go.release();
+  }
+  EXPECT_EQ(lines, (std::vector<std::string>{"held\n", "lost 6\n", "6\n", "7\n", "8\n", "9\n"}));
+}
+
+}  // namespace
+}  // namespace looptask::service

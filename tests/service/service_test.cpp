@@ -1,0 +1,240 @@
+#include "service/service.hpp"
+
+#include <gtest/gtest.h>
+
+#include <csignal>
+
+#include "service/simulated_service.hpp"
+
+namespace looptask::service {
+namespace {
+
+using namespace std::chrono_literals;
+
+run_options lasting(microseconds time) {
+  run_options how;
+  how.lasting = time;
+  return how;
+}
+
+run_options once() {
+  run_options how;
+  how.once = true;
+  return how;
+}
+
+std::vector<ledger::run_record> runs_of(simulated_life& life, const std::string& job) {
+  ledger::run_query query;
+  query.job = job;
+  query.ran_only = false;
+  return life.history->runs(query);
+}
+
+TEST(service, runs_for_the_time_given_and_stops_cleanly) {
+  sim::world world(1);
+  world.program("work", {.takes = 100ms});
+  simulated_life life(world, "[job.a]\nevery = \"1s\"\nfrom = \"grid\"\nrun = [\"work\"]\n", lasting(3500ms));
+  life.run();
+  EXPECT_TRUE(life.ended);
+  EXPECT_EQ(world.now(), 3500ms);
+  EXPECT_EQ(life.service->report().message, "");
+  EXPECT_EQ(life.service->totals().total().runs, 4U);
+  EXPECT_EQ(life.service->totals().total().failures(), 0U);
+  EXPECT_EQ(runs_of(life, "a").size(), 4U);
+}
+
+TEST(service, says_at_its_start_what_it_works_with) {
+  sim::world world(1);
+  world.program("work", sim::program{});
+  simulated_life life(
+      world, "[job.a]\nat = 2025-01-01T00:01:00\nrun = [\"work\"]\n[job.b]\nevery=\"1s\"\nrun=[\"work\"]\nenabled = false\n",
+      lasting(1s));
+  life.run();
+  EXPECT_EQ(life.lines.lines.at(0),
+            "2025-01-01 00:00:00.000                    started: jobs.toml, 2 jobs (1 disabled), times in UTC (no "
+            "service.timezone is "
+            "set), data in /data, next due a at 2025-01-01T00:01:00.000Z");
+}
+
+TEST(service, a_disabled_job_is_known_and_has_no_slots) {
+  sim::world world(1);
+  world.program("work", sim::program{});
+  simulated_life life(world, "[job.a]\nevery = \"1s\"\nrun = [\"work\"]\nenabled = false\n", lasting(5s));
+  life.run();
+  EXPECT_TRUE(life.service->jobs().status("a").has_value());
+  EXPECT_EQ(runs_of(life, "a").size(), 0U);
+}
+
+TEST(service, once_runs_each_job_with_a_schedule_once_and_ends_when_all_have) {
+  sim::world world(1);
+  world.program("quick", {.takes = 100ms});
+  world.program("slow", {.takes = 3s, .exit_code = 1});
+  simulated_life life(world, R"(
+[job.cron]
+cron = "0 0 1 1 *"
+run = ["quick"]
+[job.every]
+every = "10ms"
+run = ["slow"]
+[job.at]
+at = 2020-01-01T00:00:00Z
+run = ["quick"]
+[job.by_hand]
+run = ["quick"]
+[job.disabled]
+every = "1s"
+enabled = false
+run = ["quick"]
+)",
+                      once());
+  life.run();
+  EXPECT_TRUE(life.ended);
+  EXPECT_EQ(world.now(), 3s);
+  for (const char* job : {"cron", "every", "at"}) {
+    const auto runs = runs_of(life, job);
+    ASSERT_EQ(runs.size(), 1U) << job;
+    EXPECT_EQ(runs[0].key.kind, run_kind::manual) << job;
+  }
+  for (const char* job : {"by_hand", "disabled"}) EXPECT_EQ(runs_of(life, job).size(), 0U) << job;
+  EXPECT_EQ(life.service->totals().total().failures(), 1U);
+}
+
+TEST(service, once_waits_for_retries_and_for_room) {
+  sim::world world(1);
+  world.program("fails", {.takes = 1s, .exit_code = 1});
+  simulated_life life(world, R"(
+[service]
+max_running = 1
+[defaults]
+retry = { max = 2, backoff = "fixed", delay = "1s", jitter = 0 }
+[job.a]
+every = "1h"
+run = ["fails"]
+[job.b]
+every = "1h"
+run = ["fails"]
+)",
+                      once());
+  life.run();
+  EXPECT_EQ(world.now(), 10s);
+  EXPECT_EQ(life.service->totals().total().runs, 2U);
+  EXPECT_EQ(life.service->totals().total().retries, 4U);
+}
+
+TEST(service, once_without_anything_to_run_ends_at_once) {
+  sim::world world(1);
+  simulated_life life(world, "[job.a]\nrun = [\"x\"]\n", once());
+  life.run();
+  EXPECT_TRUE(life.ended);
+  EXPECT_EQ(world.now(), 0s);
+}
+
+TEST(service, a_signal_gives_running_jobs_their_grace_and_starts_nothing_more) {
+  for (const int number : {SIGINT, SIGTERM}) {
+    sim::world world(1);
+    world.program("work", {.takes = 3s});
+    simulated_life life(world, "[job.a]\nevery = \"1s\"\nfrom = \"grid\"\noverlap = \"queue_one\"\nrun = [\"work\"]\n");
+    world.raise(1500ms, number);
+    life.run();
+    EXPECT_EQ(world.now(), 3s);
+    EXPECT_EQ(life.service->report().message, "");
+    const auto totals = life.service->totals().total();
+    EXPECT_EQ(totals.runs, 1U);
+    EXPECT_EQ(totals.failures(), 0U);
+    EXPECT_EQ(life.lines.count({number == SIGINT ? "stopping: SIGINT; 1 run may go on for 30s"
+                                                 : "stopping: SIGTERM; 1 run may go on for 30s"}),
+              1)
+        << life.lines.all();
+  }
+}
+
+TEST(service, after_the_grace_it_asks_and_after_three_seconds_it_kills) {
+  sim::world world(1);
+  world.program("stubborn", {.takes = sim::for_ever, .on_signal = sim::reaction::ignores});
+  world.program("polite", {.takes = sim::for_ever});
+  simulated_life life(world, R"(
+[service]
+shutdown_grace = "2s"
+[job.a]
+every = "1s"
+kill_after = "10s"
+run = ["stubborn"]
+[job.b]
+every = "1s"
+run = ["polite"]
+)");
+  world.raise(1s, SIGTERM);
+  life.run();
+  EXPECT_EQ(world.now(), 6s);
+  EXPECT_TRUE(world.alive().empty());
+  EXPECT_EQ(life.service->report().message, "");
+  for (const char* job : {"a", "b"}) {
+    const auto runs = runs_of(life, job);
+    ASSERT_EQ(runs.size(), 1U);
+    EXPECT_EQ(runs[0].result, run_result::killed);
+    EXPECT_EQ(runs[0].why, cause::shutdown);
+  }
+}
+
+TEST(service, a_second_signal_ends_the_grace) {
+  sim::world world(1);
+  world.program("polite", {.takes = sim::for_ever});
+  simulated_life life(world, "[job.a]\nevery = \"1s\"\nrun = [\"polite\"]\n");
+  world.raise(1s, SIGINT);
+  world.raise(2s, SIGINT);
+  world.raise(2s, SIGINT);
+  life.run();
+  EXPECT_EQ(world.now(), 2s);
+  EXPECT_EQ(life.lines.count({"SIGINT again"}), 1) << life.lines.all();
+}
+
+TEST(service, a_hang_up_is_answered_and_changes_nothing) {
+  sim::world world(1);
+  world.program("work", sim::program{});
+  simulated_life life(world, "[job.a]\nevery = \"1s\"\nrun = [\"work\"]\n", lasting(5s));
+  world.raise(1s, SIGHUP);
+  life.run();
+  EXPECT_EQ(world.now(), 5s);
+  EXPECT_EQ(life.lines.count({"SIGHUP: reading the configuration again is not in this version yet; restart"}), 1);
+}
+
+TEST(service, logs_each_step_as_json_too) {
+  sim::world world(1);
+  world.program("flaky", {.takes = 1s, .exit_code = 3, .output = {{0s, "first\nno luck\n"}}});
+  simulated_life life(world, "[job.a]\nevery = \"1h\"\nrun = [\"flaky\"]\nretry = { max = 1, jitter = 0 }\n", lasting(10s),
+                      log_form::json);
+  life.run();
+  EXPECT_EQ(life.lines.count({"\"event\":\"started\""}), 1);
+  EXPECT_EQ(life.lines.count({"\"ts\":\"2025-01-01T00:00:00.000Z\"", "\"event\":\"attempt_started\"", "\"job\":\"a\"",
+                              "\"run_id\":", "\"attempt\":1"}),
+            1)
+      << life.lines.all();
+  EXPECT_EQ(life.lines.count({"\"event\":\"attempt_ended\"", "\"exit_code\":3", "\"result\":\"failed\"", "\"duration\":1.0"}),
+            2)
+      << life.lines.all();
+  EXPECT_EQ(life.lines.count({"\"event\":\"retry_planned\"", "\"delay\":1.0"}), 1) << life.lines.all();
+  EXPECT_EQ(life.lines.count({"\"event\":\"run_ended\"", "\"outcome\":\"ran\"", "\"result\":\"failed\"", "\"attempts\":2"}), 1)
+      << life.lines.all();
+  EXPECT_EQ(life.lines.count({"\"event\":\"stopped\""}), 1);
+}
+
+TEST(service, the_text_log_says_how_runs_went) {
+  sim::world world(1);
+  world.program("flaky", {.takes = 1s, .exit_code = 3, .output = {{0s, "first\nno luck\n"}}});
+  simulated_life life(
+      world,
+      "[service]\ntimezone = \"Asia/Shanghai\"\n[job.a]\nevery = \"1h\"\nrun = [\"flaky\"]\nretry = { max = 1, jitter = 0 }\n",
+      lasting(10s));
+  life.run();
+  EXPECT_EQ(life.lines.count({"2025-01-01 08:00:00.000  a                 started"}), 1) << life.lines.all();
+  EXPECT_EQ(life.lines.count({"2025-01-01 08:00:01.000  a                 attempt 1 failed: exit code 3; next in 1.00s"}), 1)
+      << life.lines.all();
+  EXPECT_EQ(life.lines.count({"2025-01-01 08:00:02.000  a                 attempt 2 started"}), 1) << life.lines.all();
+  EXPECT_EQ(life.lines.count(
+                {"2025-01-01 08:00:03.000  a                 failed in 3.00s, 2 attempts: exit code 3; it said \"no luck\""}),
+            1)
+      << life.lines.all();
+}
+
+}  // namespace
+}  // namespace looptask::service
