@@ -19,7 +19,7 @@ if [ "${3:-}" != inside ]; then
   [ "$(id -u)" -eq 0 ] || fail "needs root, for chroot and mount"
   work=$(mktemp -d /var/tmp/bare.XXXXXX)
   trap 'rm -rf --one-file-system "$work"' EXIT
-  unshare --mount --pid --fork --kill-child "$0" "$source" "$mode" inside "$work"
+  setpriv --pdeathsig KILL unshare --mount --pid --fork --kill-child "$0" "$source" "$mode" inside "$work"
   exit
 fi
 work=$4
