@@ -94,6 +94,11 @@ std::shared_ptr<scripted> house::job(schedule::job_definition what) {
   return body;
 }
 
+void house::body(schedule::job_definition what, unique_function<std::shared_ptr<job_body>()> made_by) {
+  std::string name = what.name;
+  jobs_.insert_or_assign(std::move(name), std::pair(std::move(what), std::move(made_by)));
+}
+
 void house::command(schedule::job_definition what, std::vector<std::string> argv) {
   std::string name = what.name;
   jobs_.insert_or_assign(std::move(name), std::pair(std::move(what), body_maker([this, argv] {

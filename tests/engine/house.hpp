@@ -109,6 +109,7 @@ class house final : public listener {
 
   // A job that is added again in each life.
   std::shared_ptr<scripted> job(schedule::job_definition what);
+  void body(schedule::job_definition what, unique_function<std::shared_ptr<job_body>()> made_by);
   void command(schedule::job_definition what, std::vector<std::string> argv);
   void drop(const std::string& name) { jobs_.erase(name); }
   void redefine(schedule::job_definition what) { jobs_.at(what.name).first = std::move(what); }
