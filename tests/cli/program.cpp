@@ -84,6 +84,8 @@ running_program::~running_program() {
 
 void running_program::signal(int number) const { ::kill(pid_, number); }
 
+void running_program::close_err() { close_if_open(err_); }
+
 bool running_program::read_more(int timeout_ms) {
   if (out_ < 0 && err_ < 0) return false;
   std::array<pollfd, 3> fds{{{out_, POLLIN, 0}, {err_, POLLIN, 0}, {in_, POLLOUT, 0}}};

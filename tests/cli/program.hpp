@@ -34,6 +34,7 @@ class running_program {
 
   pid_t pid() const noexcept { return pid_; }
   void signal(int number) const;
+  void close_err();  // nobody reads its stderr any more
   // Reads stderr until `text` has come; false if the program ended, or `bound` passed, before.
   bool wait_for(const std::string& text, std::chrono::seconds bound = std::chrono::seconds(20));
   // Reads both outputs to their end and waits for the program's own.
