@@ -191,9 +191,9 @@ void engine::core::arm(job& j, const moment& now) {
 }
 
 // A timer that comes later than the grace says that the loop stood still; so does a slot that has passed although its timer
-// has not come (the machine was suspended).
+// has not come (the machine was suspended). While the service stops nobody waits for slots, so nothing is late.
 void engine::core::notice_stall(job& j, const moment& now) {
-  if (!j.expected || now.elapsed < j.expected->elapsed) return;
+  if (stopping_ || !j.expected || now.elapsed < j.expected->elapsed) return;
   const job::expected_slot slot = *std::exchange(j.expected, std::nullopt);
   const microseconds late = now.elapsed - slot.elapsed;
   if (late <= j.definition.misfire_grace) return;

@@ -37,6 +37,21 @@ TEST(Shutdown, RunsThatEndWithinTheGraceEndByThemselves) {
   EXPECT_EQ(h.take("run_ended"), lines{"2000 run_ended a 0 success"});
 }
 
+TEST(Shutdown, SlotsThatPassDuringTheGraceAreNoStallOfTheLoop) {
+  house h;
+  h.options.shutdown_grace = ms(5000);
+  h.job(every("a", 60'000))->takes = microseconds::max();
+  schedule::job_definition grid = every("b", 1000);
+  std::get<schedule::every_trigger>(grid.trigger).from = schedule::interval_from::grid;
+  h.job(grid)->takes = microseconds::max();
+  h.up();
+  h.run_to(500);
+  h.stop();
+  h.run_to(5600);
+  EXPECT_TRUE(h.stopped);
+  EXPECT_EQ(h.take("loop_stalled"), lines{});
+}
+
 TEST(Shutdown, AfterTheGraceRunsAreStoppedWithACappedKillAfter) {
   house h;
   h.options.shutdown_grace = ms(5000);
