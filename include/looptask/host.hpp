@@ -107,8 +107,9 @@ struct process_exit {
   monotonic_time at{};      // when it ended, as far as the host knows; never later than now
   std::optional<int> code;  // exactly one of code and signal; neither if something else in this process took the status
   std::optional<int> signal;
-  microseconds cpu{0};       // user + system, of the main process and what it waited for
-  std::int64_t max_rss = 0;  // bytes
+  microseconds cpu{0};  // user + system, of the main process and what it waited for
+  // Bytes. Linux counts what a child shared with us before it became its program: never less than our own peak at that time.
+  std::int64_t max_rss = 0;
 };
 
 // Called on the loop's thread, in this order: on_spawned, then output, exit and end of output as they come; or

@@ -145,6 +145,13 @@ search find_program(const process_spec& spec) {
   return found;
 }
 
+// The kernel reads up to the first NUL; what the caller meant beyond it would be lost without a word.
+bool holds_nul(const process_spec& spec) {
+  const auto cut = [](const std::string& text) { return text.find('\0') != std::string::npos; };
+  return std::any_of(spec.argv.begin(), spec.argv.end(), cut) || std::any_of(spec.env.begin(), spec.env.end(), cut) ||
+         cut(spec.workdir);
+}
+
 bool exists(const std::string& program, const std::string& workdir) {
   const std::string path = program.front() == '/' ? program : workdir + "/" + program;
   return ::faccessat(AT_FDCWD, path.c_str(), F_OK, 0) == 0;
@@ -221,6 +228,7 @@ launched::descriptors launched::release() noexcept {
 }
 
 launched launch(const process_spec& spec) {
+  if (holds_nul(spec)) return {EINVAL, "a NUL in an argument, the environment or the folder"};
   const search program = find_program(spec);
   if (program.path.empty()) return {program.error, "exec " + spec.argv.front() + " (searched in PATH=" + program.where + ")"};
 

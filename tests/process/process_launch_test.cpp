@@ -150,6 +150,7 @@ TEST(ProcessLaunch, SaysWhichStepFailedAndWhy) {
       {"no format", {"./text"}, root, ENOEXEC, "exec ./text"},
       {"no folder", {"/bin/true"}, root + "/gone", ENOENT, "chdir " + root + "/gone"},
       {"folder is a file", {"/bin/true"}, root + "/plain", ENOTDIR, "chdir " + root + "/plain"},
+      {"NUL", {"/bin/true", std::string("a\0b", 3)}, "/", EINVAL, "a NUL in an argument, the environment or the folder"},
       {"empty name", {""}, "/", ENOENT, "exec  (searched in PATH=/usr/bin:/bin)"},
   };
   for (const failing& one : table) {
