@@ -34,6 +34,10 @@ class timer_queue;
 struct runnable_tag;
 struct resident_tag;
 
+namespace detail {
+inline constinit thread_local char this_thread = 0;  // whose address tells threads apart
+}
+
 // Work for the ready queue that lies inside what it belongs to. Leaves the queue when it is destroyed.
 class runnable : public list_node<runnable_tag> {
  public:
@@ -146,7 +150,9 @@ class loop final : public inbox {
   void add_resident(resident& what) noexcept;
   bool spend() noexcept { return budget_ > 0 && budget_-- > 0; }
   void run_until(const bool& done, unique_function<void()> stopped);
-  void assert_owner() const noexcept;
+  void assert_owner() const noexcept {
+    LOOPTASK_ASSERT(owner_ == &detail::this_thread, "call of a loop from a thread other than its owner (use post)");
+  }
 
  private:
   friend class timer;

@@ -10,17 +10,29 @@
 //     looptask::timer_of<&heart::beat> beat_;
 //     explicit heart(looptask::loop& l) : beat_(l, *this) { beat_.arm_after(1s); }
 //   };
-#include <looptask/list.hpp>
+#include <cstddef>
+
 #include <looptask/time.hpp>
 
 namespace looptask {
 
 class loop;
 
-struct timer_tag;
+namespace detail {
+
+// Where a timer is: in no place (next is null), in a slot of the wheel, or among those that are due (next is the timer itself).
+struct timer_links {
+  timer_links* next = nullptr;
+  union {
+    timer_links* previous = nullptr;
+    std::size_t due_index;
+  };
+};
+
+}  // namespace detail
 
 // 40 bytes. Derive, or use timer_of.
-class timer : private list_node<timer_tag> {
+class timer : private detail::timer_links {
  public:
   timer(const timer&) = delete;
   timer& operator=(const timer&) = delete;
@@ -28,7 +40,7 @@ class timer : private list_node<timer_tag> {
   void arm(monotonic_time when);   // re-arms if it is armed; it then counts as armed last among equal deadlines
   void arm_after(duration delay);  // at loop::after(delay)
   void cancel() noexcept;          // idempotent; gone at once
-  bool armed() const noexcept { return linked(); }
+  bool armed() const noexcept { return next != nullptr; }
   monotonic_time deadline() const noexcept { return deadline_; }  // of the last arming
 
  protected:
@@ -46,7 +58,6 @@ class timer : private list_node<timer_tag> {
  private:
   friend class loop;
   friend class timer_queue;
-  friend class list<timer, timer_tag>;
 
   monotonic_time deadline_{};
   loop* loop_;

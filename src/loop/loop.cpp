@@ -21,11 +21,6 @@ constexpr std::uint32_t turns_before_idle = 64;
 // Operations that may complete at once, without waiting, in one turn.
 constexpr std::int32_t turn_budget = 256;
 
-const void* this_thread() noexcept {
-  static thread_local char address;
-  return &address;
-}
-
 [[noreturn]] void print_and_abort(const std::exception_ptr& error) noexcept {
   try {
     std::rethrow_exception(error);
@@ -41,7 +36,7 @@ const void* this_thread() noexcept {
 
 loop::loop(host& where)
     : host_(where),
-      owner_(this_thread()),
+      owner_(&detail::this_thread),
       timers_(std::make_unique<timer_queue>(where.clock().monotonic())),
       mailbox_(std::make_shared<mailbox>(where.reactor())) {
   host_.attach(*this);
@@ -61,10 +56,6 @@ loop::~loop() {
   }
   LOOPTASK_ASSERT(holds_ == 0, "loop destroyed before the holds on it");  // those of tasks went with them
   host_.detach();
-}
-
-void loop::assert_owner() const noexcept {
-  LOOPTASK_ASSERT(owner_ == this_thread(), "call of a loop from a thread other than its owner (use post)");
 }
 
 monotonic_time loop::now() const noexcept {

@@ -12,7 +12,7 @@ namespace looptask {
 void timer::arm(monotonic_time when) {
   LOOPTASK_ASSERT(loop_ != nullptr, "timer armed without a loop, or after its end");
   loop_->assert_owner();
-  if (linked()) loop_->timers_->erase(*this);
+  if (armed()) loop_->timers_->erase(*this);
   // A deadline that has passed counts as now: among those it is in order of arming.
   loop_->timers_->insert(*this, loop_->running_ ? std::max(when, loop_->now_) : when);
 }
@@ -23,7 +23,7 @@ void timer::arm_after(duration delay) {
 }
 
 void timer::cancel() noexcept {
-  if (!linked()) return;
+  if (!armed()) return;
   loop_->assert_owner();
   loop_->timers_->erase(*this);
 }

@@ -1,112 +1,159 @@
 #include "loop/timer_queue.hpp"
 
-#include <algorithm>
+#include <utility>
 
 namespace looptask {
 namespace {
 
-std::uint64_t key_of(monotonic_time when) noexcept { return static_cast<std::uint64_t>(when.time_since_epoch().count()); }
-monotonic_time time_of(std::uint64_t key) noexcept { return monotonic_time(duration(static_cast<std::int64_t>(key))); }
+constexpr std::size_t kept_due = 16384;  // entries for which memory is kept from one collect() to the next
 
 }  // namespace
 
-timer_queue::timer_queue(monotonic_time now) noexcept
-    : base_(key_of(std::max(now, monotonic_time{}))), wheel_(std::make_unique<std::array<level, levels>>()) {}
-
-void timer_queue::place(timer& t) noexcept {
-  const std::uint64_t key = key_of(t.deadline_);
-  const auto at = static_cast<std::size_t>(63 - std::countl_zero((key ^ base_) | 1U)) / bits;
-  const std::size_t slot = (key >> (bits * at)) & (slots - 1);
-  level& l = (*wheel_)[at];
-  l.slot[slot].push_back(t);
-  l.occupied[slot / 64] |= std::uint64_t{1} << (slot % 64);
-  occupied_levels_ |= 1U << at;
+timer_queue::timer_queue(monotonic_time now)
+    : base_(key_of(std::max(now, monotonic_time{}))), wheel_(std::make_unique<std::array<level, levels>>()) {
+  for (level& l : *wheel_) {
+    for (links& head : l.slot) head.next = head.previous = &head;
+  }
 }
 
-void timer_queue::insert(timer& t, monotonic_time when) noexcept {
-  t.deadline_ = std::max(when, time_of(base_));
-  place(t);
-  ++size_;
-}
-
-void timer_queue::mark_empty(std::size_t level_index, std::size_t slot_index) noexcept {
-  level& l = (*wheel_)[level_index];
-  l.occupied[slot_index / 64] &= ~(std::uint64_t{1} << (slot_index % 64));
-  if ((l.occupied[0] | l.occupied[1] | l.occupied[2] | l.occupied[3]) == 0) occupied_levels_ &= ~(1U << level_index);
+void timer_queue::mark_empty(place_in_wheel at) noexcept {
+  level& l = (*wheel_)[at.level];
+  l.occupied[at.slot / 64] &= ~(std::uint64_t{1} << (at.slot % 64));
+  if ((l.occupied[0] | l.occupied[1] | l.occupied[2] | l.occupied[3]) == 0) occupied_levels_ &= ~(1U << at.level);
 }
 
 void timer_queue::erase(timer& t) noexcept {
-  // For a timer in due_ this may name a slot it was never in; that slot's mark is right all the same.
-  const std::uint64_t key = key_of(t.deadline_);
-  const auto at = static_cast<std::size_t>(63 - std::countl_zero((key ^ base_) | 1U)) / bits;
-  const std::size_t slot = (key >> (bits * at)) & (slots - 1);
-  t.unlink();
   --size_;
-  if ((*wheel_)[at].slot[slot].empty()) mark_empty(at, slot);
+  if (t.next == &t) {
+    due_[t.due_index].which = nullptr;
+  } else {
+    t.previous->next = t.next;
+    t.next->previous = t.previous;
+    if (t.next == t.previous) mark_empty(where(key_of(t.deadline_)));  // the head of a ring that is empty now
+  }
+  t.next = nullptr;
 }
 
-std::size_t timer_queue::first_slot(std::size_t level_index) const noexcept {
-  const auto& words = (*wheel_)[level_index].occupied;
+timer_queue::place_in_wheel timer_queue::first() const noexcept {
+  const auto at = static_cast<std::size_t>(std::countr_zero(occupied_levels_));
+  const auto& words = (*wheel_)[at].occupied;
   std::size_t word = 0;
   while (words[word] == 0) ++word;
-  return word * 64 + static_cast<std::size_t>(std::countr_zero(words[word]));
+  return {at, word * 64 + static_cast<std::size_t>(std::countr_zero(words[word]))};
 }
 
-// The first nanosecond of a slot that lies ahead of base_.
-std::uint64_t timer_queue::start_of(std::size_t level_index, std::size_t slot_index) const noexcept {
-  const std::size_t shift = bits * level_index;
+std::uint64_t timer_queue::start_of(place_in_wheel at) const noexcept {
+  const std::size_t shift = bits * at.level;
   const std::uint64_t above = shift + bits < 64 ? base_ >> (shift + bits) << (shift + bits) : 0;
-  return above | std::uint64_t{slot_index} << shift;
+  return above | std::uint64_t{at.slot} << shift;
 }
 
-std::optional<monotonic_time> timer_queue::next() noexcept {
-  if (!due_.empty()) return time_of(base_);
+std::optional<monotonic_time> timer_queue::next() const noexcept {
+  if (popped_ < due_.size()) return time_of(base_);
   if (occupied_levels_ == 0) return std::nullopt;
-  const std::size_t at = first_level();
-  const std::size_t slot = first_slot(at);
-  if (at == 0) return time_of(start_of(at, slot));
-  timer_list& members = (*wheel_)[at].slot[slot];
-  timer* t = members.front();
-  monotonic_time earliest = t->deadline_;
-  for (int looked = 1; (t = members.next(*t)) != nullptr; ++looked) {
-    if (looked == looked_at) return time_of(start_of(at, slot));
-    earliest = std::min(earliest, t->deadline_);
+  const place_in_wheel at = first();
+  if (at.level == 0) return time_of(start_of(at));
+  links& head = (*wheel_)[at.level].slot[at.slot];
+  std::uint64_t earliest = key_at(head.next);
+  int looked = 1;
+  for (links* l = head.next->next; l != &head; l = l->next) {
+    if (++looked > looked_at) return time_of(start_of(at));
+    earliest = std::min(earliest, key_at(l));
   }
-  return earliest;
+  return time_of(earliest);
 }
 
-void timer_queue::collect(monotonic_time now) noexcept {
+void timer_queue::collect(monotonic_time now) {
+  LOOPTASK_ASSERT(popped_ == due_.size(), "collect() while timers are due");
+  due_.clear();
+  popped_ = 0;
   const std::uint64_t until = std::max(key_of(now), base_);
   while (occupied_levels_ != 0) {
-    const std::size_t at = first_level();
-    const std::size_t slot = first_slot(at);
-    const std::uint64_t start = start_of(at, slot);
+    const place_in_wheel at = first();
+    const std::uint64_t start = start_of(at);
     if (start > until) break;
-    timer_list members;
-    members.splice_back((*wheel_)[at].slot[slot]);
-    mark_empty(at, slot);
+    links& head = (*wheel_)[at.level].slot[at.slot];
+    links* const members = std::exchange(head.next, &head);
+    head.previous = &head;
+    mark_empty(at);
     base_ = std::max(base_, start);
-    if (at == 0) {
-      due_.splice_back(members);
+    const std::uint64_t last = start | ((std::uint64_t{1} << (bits * at.level)) - 1);
+    if (at.level <= 2 && last <= until) {  // all of it is due: there is no need to spread it first
+      take_due(members, head, at.level);
     } else {
-      while (timer* const t = members.pop_front()) place(*t);
+      for (links* l = members; l != &head;) place(timer_at(std::exchange(l, l->next)));
     }
   }
   base_ = until;
 }
 
+void timer_queue::take_due(links* members, links& head, std::size_t level_index) {
+  const std::size_t from = due_.size();
+  bool in_order = true;
+  std::uint64_t before = 0;
+  for (links* l = members; l != &head; l = l->next) {
+    const std::uint64_t key = key_at(l);
+    in_order = in_order && before <= key;
+    before = key;
+    due_.push_back({key, &timer_at(l)});
+  }
+  if (!in_order) order_due(from, level_index);
+  for (std::size_t i = from; i < due_.size(); ++i) {
+    timer& t = *due_[i].which;
+    t.next = &t;
+    t.due_index = i;
+  }
+}
+
+// Stable. The keys from `from` on differ in their lowest `level_index` bytes only.
+void timer_queue::order_due(std::size_t from, std::size_t level_index) {
+  const auto begin = due_.begin() + static_cast<std::ptrdiff_t>(from);
+  const std::size_t count = due_.size() - from;
+  if (count <= 24) {
+    for (auto i = begin + 1; i != due_.end(); ++i) {
+      const due_timer moving = *i;
+      auto hole = i;
+      for (; hole != begin && moving.key < (hole - 1)->key; --hole) *hole = *(hole - 1);
+      *hole = moving;
+    }
+    return;
+  }
+  sorting_.resize(count);
+  for (std::size_t byte = 0; byte < level_index; ++byte) {
+    std::array<std::uint32_t, slots> place{};
+    const auto digit = [byte](const due_timer& d) { return (d.key >> (bits * byte)) & (slots - 1); };
+    for (auto i = begin; i != due_.end(); ++i) ++place[digit(*i)];
+    std::uint32_t sum = 0;
+    for (std::uint32_t& p : place) sum += std::exchange(p, sum);
+    for (auto i = begin; i != due_.end(); ++i) sorting_[place[digit(*i)]++] = *i;
+    std::copy(sorting_.begin(), sorting_.end(), begin);
+  }
+}
+
 timer* timer_queue::pop() noexcept {
-  timer* const t = due_.pop_front();
-  if (t != nullptr) --size_;
-  return t;
+  constexpr std::size_t ahead = 8;  // so that memory has been fetched by the time it is wanted
+  while (popped_ < due_.size()) {
+    if (popped_ + ahead < due_.size()) __builtin_prefetch(due_[popped_ + ahead].which, 1);
+    timer* const t = due_[popped_++].which;
+    if (t == nullptr) continue;
+    t->next = nullptr;
+    --size_;
+    return t;
+  }
+  due_.clear();
+  popped_ = 0;
+  if (due_.capacity() > kept_due) due_ = {};
+  if (sorting_.capacity() > kept_due) sorting_ = {};
+  return nullptr;
 }
 
 timer* timer_queue::pop_any() noexcept {
   if (timer* const t = pop()) return t;
   if (occupied_levels_ == 0) return nullptr;
-  timer* const t = (*wheel_)[first_level()].slot[first_slot(first_level())].front();
-  erase(*t);
-  return t;
+  const place_in_wheel at = first();
+  timer& t = timer_at((*wheel_)[at.level].slot[at.slot].next);
+  erase(t);
+  return &t;
 }
 
 }  // namespace looptask

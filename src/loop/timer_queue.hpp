@@ -6,39 +6,51 @@
 // occupied level holds the earliest deadlines; a slot of level 0 is one single nanosecond; and since a slot is spread over
 // lower levels before anything can be armed into them, timers of equal deadline stay in order of arming.
 //
-// insert and erase are O(1); a timer moves down at most seven times in its life. Nothing is allocated but the wheel itself.
+// insert and erase are O(1); a timer moves down at most seven times in its life. Nothing is allocated for a timer; the list of
+// those that are due keeps its memory for the next time.
+#include <algorithm>
 #include <array>
 #include <bit>
 #include <cstddef>
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <vector>
 
-#include <looptask/list.hpp>
+#include <looptask/assert.hpp>
 #include <looptask/time.hpp>
 #include <looptask/timer.hpp>
 
 namespace looptask {
 
-using timer_list = list<timer, timer_tag>;
-
 class timer_queue {
  public:
-  explicit timer_queue(monotonic_time now) noexcept;
+  explicit timer_queue(monotonic_time now);
 
   std::size_t size() const noexcept { return size_; }
-  // `t` must be in no list. A deadline before the last collect() is moved there.
-  void insert(timer& t, monotonic_time when) noexcept;
-  void erase(timer& t) noexcept;  // also of a timer that collect() has handed out and that has not been popped
+  // `t` must not be armed. A deadline before the last collect() is moved there.
+  void insert(timer& t, monotonic_time when) noexcept {
+    t.deadline_ = std::max(when, time_of(base_));
+    place(t);
+    ++size_;
+  }
+  void erase(timer& t) noexcept;  // also of a timer that is due and has not been popped
   // When collect() must be called next: the earliest deadline, or, if too many timers share a far slot to look at each, an
   // instant before it, at which the slot is spread.
-  std::optional<monotonic_time> next() noexcept;
-  // Makes ready for pop() all timers with deadlines up to `now`, in order of deadline, then of arming.
-  void collect(monotonic_time now) noexcept;
-  timer* pop() noexcept;      // the next of what collect() found, in no list; nullptr if there is none
+  std::optional<monotonic_time> next() const noexcept;
+  // Makes ready for pop() all timers with deadlines up to `now`, in order of deadline, then of arming. Those of the call before
+  // must have been popped.
+  void collect(monotonic_time now);
+  timer* pop() noexcept;      // the next of what collect() found, no longer armed; nullptr if there is none
   timer* pop_any() noexcept;  // the next of all timers, in no order; nullptr if there is none
 
  private:
+  using links = detail::timer_links;
+  struct due_timer {
+    std::uint64_t key;
+    timer* which;  // nullptr: erased since
+  };
+
   static constexpr unsigned bits = 8;
   static constexpr std::size_t slots = std::size_t{1} << bits;
   static constexpr std::size_t levels = 8;
@@ -46,19 +58,47 @@ class timer_queue {
 
   struct level {
     std::array<std::uint64_t, slots / 64> occupied{};
-    std::array<timer_list, slots> slot;
+    std::array<links, slots> slot;  // each the head of a ring
+  };
+  struct place_in_wheel {
+    std::size_t level;
+    std::size_t slot;
   };
 
-  void place(timer& t) noexcept;
-  void mark_empty(std::size_t level_index, std::size_t slot_index) noexcept;
-  std::size_t first_level() const noexcept { return static_cast<std::size_t>(std::countr_zero(occupied_levels_)); }
-  std::size_t first_slot(std::size_t level_index) const noexcept;
-  std::uint64_t start_of(std::size_t level_index, std::size_t slot_index) const noexcept;
+  static std::uint64_t key_of(monotonic_time when) noexcept {
+    return static_cast<std::uint64_t>(when.time_since_epoch().count());
+  }
+  static monotonic_time time_of(std::uint64_t key) noexcept { return monotonic_time(duration(static_cast<std::int64_t>(key))); }
+  static timer& timer_at(links* l) noexcept { return static_cast<timer&>(*l); }
+  static std::uint64_t key_at(links* l) noexcept { return key_of(timer_at(l).deadline_); }
+
+  place_in_wheel where(std::uint64_t key) const noexcept {
+    const auto at = static_cast<std::size_t>(63 - std::countl_zero((key ^ base_) | 1U)) / bits;
+    return {at, (key >> (bits * at)) & (slots - 1)};
+  }
+  void place(timer& t) noexcept {
+    const auto [at, slot] = where(key_of(t.deadline_));
+    level& l = (*wheel_)[at];
+    links& head = l.slot[slot];
+    t.next = &head;
+    t.previous = head.previous;
+    head.previous->next = &t;
+    head.previous = &t;
+    l.occupied[slot / 64] |= std::uint64_t{1} << (slot % 64);
+    occupied_levels_ |= 1U << at;
+  }
+  void mark_empty(place_in_wheel at) noexcept;
+  place_in_wheel first() const noexcept;
+  std::uint64_t start_of(place_in_wheel at) const noexcept;  // its first nanosecond, if it lies ahead of base_
+  void take_due(links* first, links& head, std::size_t level_index);
+  void order_due(std::size_t from, std::size_t level_index);
 
   std::uint64_t base_;
   unsigned occupied_levels_ = 0;
   std::size_t size_ = 0;
-  timer_list due_;
+  std::size_t popped_ = 0;      // of due_
+  std::vector<due_timer> due_;  // found by collect(), in order
+  std::vector<due_timer> sorting_;
   std::unique_ptr<std::array<level, levels>> wheel_;
 };
 

@@ -124,6 +124,31 @@ TEST_F(TimerQueue, ACrowdedFarSlotIsReachedInAFewWakings) {
   }
 }
 
+// Far more in one slot than are sorted by insertion, with many equal deadlines, and some cancelled while they are due.
+TEST_F(TimerQueue, ManyThatAreDueAtOnceComeInOrderOfDeadlineThenOfArming) {
+  std::deque<plain_timer> timers;
+  std::vector<expected> model;
+  std::uint64_t random = 7;
+  for (int i = 0; i < 20'000; ++i) {
+    random = random * 6364136223846793005U + 1442695040888963407U;
+    const auto when = static_cast<std::int64_t>(1'000'000 + (random >> 33U) % 150'000);
+    timers.emplace_back(owner, i);
+    queue.insert(timers.back(), at(when));
+    model.push_back({when, i});
+  }
+  std::stable_sort(model.begin(), model.end());
+  queue.collect(at(2'000'000));
+  queue.erase(timers[100]);
+  queue.erase(timers[19'999]);
+  std::erase_if(model, [](const expected& e) { return e.number == 100 || e.number == 19'999; });
+  std::vector<int> fired;
+  while (timer* const t = queue.pop()) fired.push_back(static_cast<plain_timer*>(t)->number);
+  std::vector<int> due;
+  for (const expected& e : model) due.push_back(e.number);
+  EXPECT_EQ(fired, due);
+  EXPECT_EQ(queue.size(), 0U);
+}
+
 TEST_F(TimerQueue, HoldsDeadlinesAtTheEndOfTime) {
   plain_timer last(owner, 0);
   queue.insert(last, monotonic_time::max());
