@@ -134,6 +134,7 @@ void engine::core::on_attempt_process(live_attempt& of, const process_identity& 
   attempt.process = who;
   std::erase_if(run->changed, [&](const ledger::attempt_record& a) { return a.n == of.n(); });
   run->changed.push_back(attempt);
+  j->unsaved = true;  // with the record goes the job's last start: a restart counts on from the start that the record shows
   touch(*j);
 }
 

@@ -17,8 +17,9 @@ struct judged_job {
   microseconds interval{};
 };
 
-// Every slot between a job's first and last record has exactly one outcome; keys are unique; nothing is open; grids keep their
-// phase, `end` and `start` follow from the run before.
+// For a history whose service has stopped. Every slot between a job's first and last record has exactly one outcome, or it is
+// the one that waits for the next start; keys are unique; nothing is open; grids keep their phase, `end` and `start` follow
+// from the run before.
 std::vector<std::string> check_slots(const std::vector<ledger::run_record>& records,
                                      const std::map<std::string, judged_job>& jobs);
 
