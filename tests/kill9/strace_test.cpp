@@ -1,4 +1,4 @@
-// What strace sees of a service on its real history: a start is durable before its process exists, and starts share syncs.
+// What strace sees of a real history: a start is durable before its process exists, and starts share syncs.
 #include <gtest/gtest.h>
 
 #include <filesystem>
@@ -6,8 +6,12 @@
 #include <iterator>
 #include <set>
 
+#include <looptask/real_host.hpp>
+
+#include "../bench/noop_jobs.hpp"
 #include "kill9/service_process.hpp"
 #include "kill9/strace_log.hpp"
+#include "ledger/sqlite_store.hpp"
 #include "source_tree.hpp"
 
 namespace looptask::tests {
@@ -56,6 +60,28 @@ TEST_F(strace, a_start_is_durable_before_its_process_exists) {
     EXPECT_TRUE(spawn.synced) << spawn.run_id << ": its claim was not synced before its process was spawned";
   }
   EXPECT_GE(runs.size(), 20U);
+}
+
+// Run by the next test in a process of its own, under strace: a thousand starts a second, evenly spread, for three seconds.
+TEST(traced, DISABLED_thousand_starts_a_second) {
+  const std::string folder = std::getenv("LOOPTASK_TRACED_FOLDER");
+  real_host host;
+  loop l(host);
+  const auto history = ledger::open_sqlite_store(folder, ledger::durability::full, l);
+  const bench::noop_outcome seen = bench::noop_jobs(l, *history, 1000).run(2);
+  std::ofstream(folder + "/starts") << seen.engine.total.attempts;
+}
+
+TEST_F(strace, a_thousand_starts_a_second_take_at_most_one_sync_for_five) {
+  std::filesystem::create_directory(home + "/data");
+  ::setenv("LOOPTASK_TRACED_FOLDER", (home + "/data").c_str(), 1);
+  const traced_service seen =
+      trace("fdatasync,fsync", {std::filesystem::read_symlink("/proc/self/exe").string(), "--gtest_also_run_disabled_tests",
+                                "--gtest_filter=traced.DISABLED_thousand_starts_a_second"});
+  const std::size_t starts = std::stoul(contents(home + "/data/starts"));
+  EXPECT_GE(starts, 1000U);
+  EXPECT_GE(seen.syncs, 1U);
+  EXPECT_LE(seen.syncs * 5, starts) << "syncs: " << seen.syncs;
 }
 
 }  // namespace
