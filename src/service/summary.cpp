@@ -19,6 +19,10 @@ void note_run(summary::numbers& of, const ledger::run_record& run) {
   ++of.runs;
   if (run.result) ++of.results[static_cast<std::size_t>(*run.result)];
   if (run.lateness) of.lateness.add(*run.lateness);
+  for (const ledger::attempt_record& attempt : run.attempts) {
+    if (attempt.n > 1) ++of.retries;
+    if (attempt.result == run_result::timeout) ++of.timeouts;
+  }
 }
 
 std::string slots_in_words(const summary::numbers& of) {
@@ -78,22 +82,9 @@ void summary::note(const engine::event& what) {
   auto place = jobs_.find(what.job);
   if (place == jobs_.end()) place = jobs_.emplace(what.job, numbers{}).first;
   numbers& of = place->second;
-  switch (what.what) {
-    case event_kind::attempt_started:
-      if (what.attempt != nullptr && what.attempt->n > 1) ++of.retries;
-      break;
-    case event_kind::attempt_ended:
-      if (what.attempt != nullptr && what.attempt->result == run_result::timeout) ++of.timeouts;
-      break;
-    case event_kind::run_ended:
-      if (what.run != nullptr) note_run(of, *what.run);
-      break;
-    case event_kind::slot_not_run:
-      if (what.run != nullptr) of.not_run[{what.run->outcome, what.run->why}] += what.run->slots;
-      break;
-    default:
-      break;
-  }
+  if (what.run == nullptr) return;
+  if (what.what == event_kind::run_ended) note_run(of, *what.run);
+  if (what.what == event_kind::slot_not_run) of.not_run[{what.run->outcome, what.run->why}] += what.run->slots;
 }
 
 void summary::numbers::add(const numbers& other) {

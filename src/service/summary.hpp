@@ -5,8 +5,8 @@
 // Owner: the loop's thread. All numbers can be recomputed from `looptask runs --json --all` over the same time:
 //   runs      records that ended, `interrupted` ones apart: those began in an earlier life of the service
 //   failures  of these, the ones that did not end in success
-//   retries   attempts with n > 1
-//   timeouts  attempts whose result is timeout
+//   retries   attempts of these runs with n > 1
+//   timeouts  attempts of these runs whose result is timeout
 //   not run   the sum of `slots` of records with an outcome other than ran, by outcome and cause
 //   lateness  quantiles over runs (see lateness_histogram)
 //

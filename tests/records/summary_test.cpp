@@ -11,27 +11,23 @@ class Summary : public testing::Test {
  protected:
   summary total;
 
-  void note(event_kind what, std::string_view job, const ledger::run_record* run, const ledger::attempt_record* of = nullptr) {
+  void note(event_kind what, std::string_view job, const ledger::run_record* run) {
     engine::event e;
     e.what = what;
     e.job = job;
     e.run = run;
-    e.attempt = of;
     total.note(e);
   }
-  void attempt(const std::string& job, event_kind what, std::uint32_t n, std::optional<run_result> result = {}) {
-    ledger::attempt_record a;
-    a.n = n;
-    a.result = result;
-    ledger::run_record r;
-    r.key.job = job;
-    note(what, job, &r, &a);
-  }
-  void run_ended(const std::string& job, run_result result, microseconds late) {
+  void run_ended(const std::string& job, run_result result, microseconds late, const std::vector<run_result>& attempts = {}) {
     ledger::run_record r;
     r.key.job = job;
     r.result = result;
     r.lateness = late;
+    for (const run_result each : attempts) {
+      r.attempts.emplace_back();
+      r.attempts.back().n = static_cast<std::uint32_t>(r.attempts.size());
+      r.attempts.back().result = each;
+    }
     note(event_kind::run_ended, job, &r);
   }
   void not_run(const std::string& job, slot_outcome outcome, cause why, std::uint64_t slots = 1) {
@@ -55,11 +51,7 @@ TEST_F(Summary, OfNothingIsATotalOfZero) {
 }
 
 TEST_F(Summary, CountsRunsByResultAndAttemptsByNumber) {
-  attempt("a", event_kind::attempt_started, 1);
-  attempt("a", event_kind::attempt_ended, 1, run_result::timeout);
-  attempt("a", event_kind::attempt_started, 2);
-  attempt("a", event_kind::attempt_ended, 2, run_result::success);
-  run_ended("a", run_result::success, microseconds(100));
+  run_ended("a", run_result::success, microseconds(100), {run_result::timeout, run_result::success});
   run_ended("b", run_result::failed, microseconds(250));
   run_ended("b", run_result::killed, microseconds(200));
   EXPECT_EQ(total.jobs().at("a").failures(), 0U);
