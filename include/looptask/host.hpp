@@ -108,7 +108,7 @@ struct process_exit {
   std::optional<int> code;  // exactly one of code and signal; neither if something else in this process took the status
   std::optional<int> signal;
   microseconds cpu{0};  // user + system, of the main process and what it waited for
-  // Bytes. Linux counts what a child shared with us before it became its program: never less than our own peak at that time.
+  // Bytes; 0: not known, it stayed below our own peak (Linux counts what a child shared with us before it became its program).
   std::int64_t max_rss = 0;
 };
 

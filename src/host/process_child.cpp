@@ -41,6 +41,14 @@ ending wait_for_exit(int pidfd, int options) noexcept {
 
 microseconds to_duration(const timeval& time) { return std::chrono::seconds(time.tv_sec) + microseconds(time.tv_usec); }
 
+// A child that was made with vfork begins with the peak of this process in its own account, and keeps it: only a figure above
+// our peak is the child's.
+std::int64_t peak_memory(const rusage& child) noexcept {
+  rusage ours{};
+  ::getrusage(RUSAGE_SELF, &ours);
+  return child.ru_maxrss > ours.ru_maxrss ? std::int64_t{child.ru_maxrss} * 1024 : 0;
+}
+
 process_exit describe(const ending& how, monotonic_time at) {
   process_exit exit;
   exit.at = at;
@@ -50,7 +58,7 @@ process_exit describe(const ending& how, monotonic_time at) {
   else
     exit.signal = how.info.si_status;
   exit.cpu = to_duration(how.usage.ru_utime) + to_duration(how.usage.ru_stime);
-  exit.max_rss = std::int64_t{how.usage.ru_maxrss} * 1024;
+  exit.max_rss = peak_memory(how.usage);
   return exit;
 }
 

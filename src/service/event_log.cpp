@@ -74,7 +74,7 @@ void add_attempt(json& line, const ledger::attempt_record& a) {
   if (a.ended) {
     line["duration"] = seconds(*a.ended - a.started);
     line["cpu"] = seconds(a.cpu);
-    line["max_rss"] = a.max_rss;
+    if (a.max_rss > 0) line["max_rss"] = a.max_rss;
   }
 }
 

@@ -36,7 +36,7 @@ json attempt_object(const ledger::attempt_record& a) {
           {"signal", number(a.signal)},
           {"duration", between(a.started, a.ended)},
           {"cpu", seconds(a.cpu)},
-          {"max_rss", a.max_rss}};
+          {"max_rss", a.max_rss > 0 ? json(a.max_rss) : json()}};
 }
 
 }  // namespace

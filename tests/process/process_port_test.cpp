@@ -4,6 +4,7 @@
 #include <looptask/real_host.hpp>
 
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -28,6 +29,12 @@ namespace looptask {
 namespace {
 
 using namespace std::chrono_literals;
+
+std::int64_t own_peak() {
+  rusage usage{};
+  getrusage(RUSAGE_SELF, &usage);
+  return std::int64_t{usage.ru_maxrss} * 1024;
+}
 using std::chrono::milliseconds;
 
 // Living members of a session.
@@ -87,11 +94,18 @@ TEST_F(ProcessPort, ReportsTheSignalThatEndedIt) {
 
 TEST_F(ProcessPort, MeasuresMemoryAndCpuTime) {
   // dash keeps the whole of a command substitution in memory
-  one.shell("x=$(head -c 60000000 /dev/zero | tr '\\0' x); :");
+  const std::int64_t bytes = own_peak() + 60'000'000;
+  one.shell("x=$(head -c " + std::to_string(bytes) + " /dev/zero | tr '\\0' x); :");
   one.run_to_exit();
-  EXPECT_GE(one.exit->max_rss, 60'000'000);
-  EXPECT_LT(one.exit->max_rss, 1'000'000'000);
+  EXPECT_GE(one.exit->max_rss, bytes);
+  EXPECT_LT(one.exit->max_rss, 10 * bytes);
   EXPECT_GT(one.exit->cpu, 0us);
+}
+
+TEST_F(ProcessPort, DoesNotCallItsOwnPeakOfMemoryThatOfASmallChild) {
+  one.shell(":");
+  one.run_to_exit();
+  EXPECT_EQ(one.exit->max_rss, 0);
 }
 
 TEST_F(ProcessPort, AChildKeepsTheTimerSlackOfAnOrdinaryProcess) {
