@@ -125,7 +125,8 @@ struct engine::core final : public job_waker, public attempt_watcher {
   loop_hold hold_;                // from start() until everything has ended
 
   jobs_map jobs_;
-  std::set<job*> dirty_;
+  std::set<job*> dirty_;  // something was told of them since they were judged
+  std::set<job*> fresh_;  // of these, the ones to be looked at even while a batch is on its way
   // Jobs with a slot that waits only for room, by due time, then name.
   std::map<std::pair<instant, std::string_view>, job*> want_room_;
   std::uint32_t active_ = 0;  // runs that hold a place

@@ -22,11 +22,15 @@ bool before_in_turn(const std::pair<instant, const job*>& a, const std::pair<ins
 
 void engine::core::touch(job& j) {
   dirty_.insert(&j);
+  // With a batch on its way only attempts that may have to be stopped cannot wait until it has come.
+  const bool may_be_stopped = !j.runs.empty() && (j.definition.timeout || !j.told.cancels.empty() || stopping_);
+  if (!journal_.idle() && !may_be_stopped) return;
+  fresh_.insert(&j);
   schedule_evaluation();
 }
 
 void engine::core::touch_all() {
-  for (const auto& [name, j] : jobs_) dirty_.insert(j.get());
+  for (const auto& [name, j] : jobs_) touch(*j);
   schedule_evaluation();
 }
 
@@ -58,11 +62,11 @@ std::uint32_t engine::core::room() const noexcept {
 // While a batch is on its way nothing is decided that the ledger would have to know; attempts are stopped all the same.
 void engine::core::watch(const moment& now) {
   package stops;
-  const std::set<job*> dirty = dirty_;
-  for (job* const j : dirty) {
+  for (job* const j : std::exchange(fresh_, {})) {
     notice_stall(*j, now);
     schedule::facts facts{.elapsed = now.elapsed, .wall = now.wall, .scope = schedule::scope::watch};
     facts.ended = j->told.ended;
+    facts.cancels = j->told.cancels;
     facts.draining = stopping_;
     facts.grace_over = grace_over_;
     schedule::verdict v = schedule::decide(j->definition, j->state, facts);
@@ -80,6 +84,7 @@ void engine::core::judge(const moment& now) {
   package out;
   out.batch.clock = std::exchange(unsaved_clock_, std::nullopt);
   const std::set<job*> touched = std::exchange(dirty_, {});
+  fresh_.clear();
   std::vector<job*> dirty(touched.begin(), touched.end());
   std::sort(dirty.begin(), dirty.end(), [](const job* a, const job* b) { return a->name < b->name; });
   std::vector<std::pair<instant, job*>> turns;
@@ -305,6 +310,7 @@ void engine::core::erase_if_gone(job& j, package& out) {
                         .at = {}});
   if (j.room_from) want_room_.erase({*j.room_from, j.name});
   dirty_.erase(&j);
+  fresh_.erase(&j);
   jobs_.erase(name);
 }
 

@@ -55,7 +55,6 @@ struct job {
   std::optional<edit> next_definition;
 
   std::vector<std::unique_ptr<live_run>> runs;
-  bool dirty = false;    // something was told, or a timer fired
   bool blocked = false;  // leftovers of an earlier life are still alive
   bool removing = false;
   bool unsaved = false;  // the job's record knows more than the ledger

@@ -50,10 +50,8 @@ deciding::deciding(const job_definition& definition, job_state&& state, const fa
 // The order of one instant.
 verdict deciding::run() && {
   if (now_.revived && now_.scope != scope::watch) interrupt_all(*now_.revived);
-  if (now_.scope != scope::watch) {
-    judge_ends();
-    judge_cancels();
-  }
+  if (now_.scope != scope::watch) judge_ends();
+  judge_cancels();
   judge_timeouts();
   if (now_.scope != scope::watch && now_.removed) {
     remove();
@@ -130,7 +128,8 @@ void deciding::judge_cancels() {
         std::find_if(state().active.begin(), state().active.end(), [&](const active_run& run) { return run.what.id == id; });
     if (found == state().active.end()) continue;
     const active_run run = *found;
-    if (run.phase == run_phase::going) stop(run, stop_reason::cancelled, "cancelled by hand");
+    if (run.phase == run_phase::going && !known_to_have_ended(run)) stop(run, stop_reason::cancelled, "cancelled by hand");
+    if (now_.scope == scope::watch) continue;  // the rest needs the ledger
     if (run.phase == run_phase::claimed || run.phase == run_phase::backing_off) {
       close(run, run_result::cancelled, cause::none, now_.elapsed, "cancelled by hand, no attempt was going");
     }

@@ -103,6 +103,15 @@ TEST(Pause, EndsTheWaitOfASlotAndLeavesTheRunAlone) {
   EXPECT_EQ(job.ended(0, 1300).at(1300), lines{"end 0 success at 1300"});
 }
 
+TEST(Pause, LeavesRequestsThatWait) {
+  bench job(grid(overlap_policy::queue_one));
+  job.at(0);
+  job.asked("A").at(300);
+  job.told().pause = true;
+  EXPECT_EQ(job.at(500), lines{"pause"});
+  EXPECT_EQ(job.ended(0, 600).at(600), (lines{"end 0 success at 600", "open manual 300"}));
+}
+
 TEST(Pause, EndAndStartJobsGoOnWithTheirNextDueTime) {
   bench job(every(1000, interval_from::end));
   job.at(0);

@@ -63,6 +63,23 @@ TEST(LedgerTrouble, TimeoutsAreKeptAllTheSame) {
   EXPECT_EQ(h.it->status("a")->since_start.timeouts, 1U);
 }
 
+TEST(LedgerTrouble, RunsCanBeCancelledAllTheSame) {
+  house h;
+  const auto body = h.job(every("a", 60'000));
+  body->takes = microseconds::max();
+  h.job(every("b", 100));
+  h.up();
+  h.run_to(500);
+  h.store->failing = true;
+  h.run_to(700);
+  h.it->cancel(h.it->status("a")->active.at(0));
+  h.run_to(701);
+  EXPECT_TRUE(body->stopped_with);
+  h.store->failing = false;
+  h.run_to(9000);
+  EXPECT_EQ(h.records().back().result, run_result::cancelled);
+}
+
 TEST(LedgerTrouble, ARefusedRecordConcernsItsJobAlone) {
   house h;
   const auto bad = h.job(every("bad", 1000));
