@@ -30,7 +30,7 @@ class cli11_options final : public option_list {
               const std::string& help) override {
     app_.add_option_function<std::int64_t>(
             names, [&target](const std::int64_t& n) { target = n; }, help)
-        ->check(CLI::Range(least, most))
+        ->check(CLI::Range(least, most).description(""))
         ->type_name("N");
   }
   void argument(const std::string& placeholder, std::optional<std::string>& target, const std::string& help) override {

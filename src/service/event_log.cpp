@@ -178,8 +178,9 @@ void event_log::write_json(const engine::event& e, log_level level) {
 
 void event_log::event(const engine::event& e) {
   const log_level level = level_of(e);
-  if (e.what == event_kind::attempt_ended && e.attempt->result != run_result::success) {
-    const std::string words = last_line(*e.attempt);
+  if (e.what == event_kind::attempt_ended) {
+    // Of the last attempt, if it failed.
+    const std::string words = e.attempt->result == run_result::success ? "" : last_line(*e.attempt);
     if (words.empty())
       last_words_.erase(e.run->run_id);
     else

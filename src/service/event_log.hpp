@@ -1,6 +1,6 @@
 #pragma once
 // Turns what the engine and the service do into lines of the live log: text for a person, or one JSON object a line with
-// `ts`, `level`, `event` and, where they apply, `job`, `run_id`, `attempt` and more (docs/live-log.md). Owner: the loop's
+// `ts`, `level`, `event` and, where they apply, `job`, `run_id`, `attempt` and more (docs/command-line.md). Owner: the loop's
 // thread.
 //
 //   event_log log(sink, log_form::text, zone);

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 #include <string_view>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -28,8 +29,8 @@ class problem_list {
 
  private:
   static std::vector<problem> in_order(std::vector<problem> list) {
-    std::stable_sort(list.begin(), list.end(), [](const problem& a, const problem& b) {
-      return position{a.line, a.column} < position{b.line, b.column};
+    std::sort(list.begin(), list.end(), [](const problem& a, const problem& b) {
+      return std::tie(a.line, a.column, a.key, a.message) < std::tie(b.line, b.column, b.key, b.message);
     });
     return list;
   }

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <cstdio>
 #include <string>
+#include <tuple>
 
 namespace looptask::service {
 namespace {
@@ -18,8 +19,8 @@ toml_node convert(const toml::node& from);
 void convert_table(const toml::table& from, toml_node& to) {
   to.what = toml_node::kind::table;
   for (const auto& [key, value] : from) to.members.push_back({std::string(key.str()), place_of(key.source()), convert(value)});
-  std::stable_sort(to.members.begin(), to.members.end(),
-                   [](const toml_member& a, const toml_member& b) { return a.at < b.at; });
+  std::sort(to.members.begin(), to.members.end(),
+            [](const toml_member& a, const toml_member& b) { return std::tie(a.at, a.name) < std::tie(b.at, b.name); });
 }
 
 toml_datetime convert_datetime(const toml::date_time& from) {

@@ -236,5 +236,17 @@ TEST(service, the_text_log_says_how_runs_went) {
       << life.lines.all();
 }
 
+TEST(service, the_words_of_a_failed_attempt_are_not_those_of_a_run_that_went_well) {
+  sim::world world(1);
+  int attempt = 0;
+  world.program("flaky", [&attempt](const process_spec&) {
+    return sim::program{.takes = 1s, .exit_code = ++attempt == 1 ? 1 : 0, .output = {{0s, "no luck\n"}}};
+  });
+  simulated_life life(world, "[job.a]\nevery = \"1h\"\nrun = [\"flaky\"]\nretry = { max = 1, jitter = 0 }\n", lasting(10s));
+  life.run();
+  EXPECT_EQ(life.lines.count({"success in 3.00s, 2 attempts"}), 1) << life.lines.all();
+  EXPECT_EQ(life.lines.count({"success", "it said"}), 0) << life.lines.all();
+}
+
 }  // namespace
 }  // namespace looptask::service
