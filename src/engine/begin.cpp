@@ -82,6 +82,7 @@ void engine::core::start() {
   touch_all();
   for (auto& [name, runs] : leftovers) {
     find(name)->blocked = true;
+    ++blocked_;
     kill_leftovers(name, std::move(runs), 0);
   }
 }
@@ -180,6 +181,7 @@ void engine::core::kill_leftovers(const std::string& name, std::vector<process_p
     if (left == 0) {
       if (job* const j = find(name)) {
         j->blocked = false;
+        --blocked_;
         touch(*j);
       }
       return;

@@ -129,7 +129,8 @@ struct engine::core final : public job_waker, public attempt_watcher {
   std::set<job*> fresh_;  // of these, the ones to be looked at even while a batch is on its way
   // Jobs with a slot that waits only for room, by due time, then name.
   std::map<std::pair<instant, std::string_view>, job*> want_room_;
-  std::uint32_t active_ = 0;  // runs that hold a place
+  std::uint32_t active_ = 0;   // runs that hold a place
+  std::uint32_t blocked_ = 0;  // jobs whose leftovers may be alive
 
   bool started_ = false;
   bool evaluation_scheduled_ = false;

@@ -64,6 +64,7 @@ void engine::core::watch(const moment& now) {
   package stops;
   for (job* const j : std::exchange(fresh_, {})) {
     notice_stall(*j, now);
+    if (j->blocked) continue;
     schedule::facts facts{.elapsed = now.elapsed, .wall = now.wall, .scope = schedule::scope::watch};
     facts.ended = j->told.ended;
     facts.cancels = j->told.cancels;
@@ -95,8 +96,9 @@ void engine::core::judge(const moment& now) {
   for (job* const j : dirty) {
     notice_stall(*j, now);
     take_edit(*j, now, out);
+    if (j->blocked) continue;  // its runs stay open: killed now, the next life must look for their processes again
     judge_ends(*j, now, out);
-    if (!stopping_ && !j->blocked && !j->removing) turns.push_back(turn_of(j));
+    if (!stopping_ && !j->removing) turns.push_back(turn_of(j));
   }
   if (!stopping_) {
     std::uint32_t waiting = room();

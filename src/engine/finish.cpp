@@ -42,6 +42,7 @@ void engine::core::end_grace() {
 }
 
 void engine::core::finish_if_done() {
+  if (stopping_ && blocked_ > 0 && !give_up_timer_.armed()) give_up_timer_.arm_after(options_.shutdown_grace + patience);
   if (!stopping_ || finished_ || active_ > 0) return;
   if (!journal_.idle()) {
     if (!give_up_timer_.armed()) give_up_timer_.arm_after(patience);
@@ -57,7 +58,7 @@ void engine::core::give_up() {
   stop_report left;
   for (const auto& [name, j] : jobs_) {
     for (const auto& run : j->runs) {
-      if (run->attempt != nullptr && !run->attempt->ended()) {
+      if (j->blocked || (run->attempt != nullptr && !run->attempt->ended())) {
         ++left.attempts_left;
       } else {
         ++left.runs_unrecorded;

@@ -55,7 +55,7 @@ struct job {
   std::optional<edit> next_definition;
 
   std::vector<std::unique_ptr<live_run>> runs;
-  bool blocked = false;  // leftovers of an earlier life are still alive
+  bool blocked = false;  // leftovers of an earlier life may be alive; its runs are not judged until they are not
   bool removing = false;
   bool unsaved = false;  // the job's record knows more than the ledger
 

@@ -79,7 +79,9 @@ void kill_one(const process_entry& entry, active& job, round& result, std::vecto
 round kill_all(active& job, const std::vector<process_entry>& table, std::vector<descriptor>& dying) {
   round result;
   for (const process_entry& entry : table) {
-    if (entry.pid == ::getpid() || !is_wanted(entry, job.what, table)) continue;
+    // The dying lose their environment first; they are waited for all the same.
+    const bool dying_already = job.killed.contains({entry.pid, entry.start_time});
+    if (entry.pid == ::getpid() || !(dying_already || is_wanted(entry, job.what, table))) continue;
     kill_one(entry, job, result, dying);
   }
   return result;

@@ -260,6 +260,13 @@ virtual_processes::ended virtual_processes::signal(const session_pointer& who, i
 }
 
 void virtual_processes::kill_leftovers(std::vector<leftover> runs, unique_function<void(int killed, int left)> done) {
+  if (world_.search_takes_ == duration(0)) return search_and_kill(runs, std::move(done));
+  answers_.push_back(world_.agenda_.add(
+      world_.now_ + world_.search_takes_, rank::ordinary,
+      [this, runs = std::move(runs), done = std::move(done)]() mutable { search_and_kill(runs, std::move(done)); }));
+}
+
+void virtual_processes::search_and_kill(const std::vector<leftover>& runs, unique_function<void(int killed, int left)> done) {
   int killed = 0;
   const std::map<std::int32_t, session_pointer> present = sessions_;
   for (const auto& [pid, who] : present) {

@@ -67,7 +67,9 @@ class virtual_processes final : public process_port {
   std::map<std::string, spawn_decision> programs_;
   spawn_decision default_;
   std::map<std::int32_t, session_pointer> sessions_;  // by pid: alive, or not wholly reported yet
-  std::vector<agenda::entry> answers_;                // of kill_leftovers, due and not given
+  void search_and_kill(const std::vector<leftover>& runs, unique_function<void(int killed, int left)> done);
+
+  std::vector<agenda::entry> answers_;  // of kill_leftovers, due and not given
   std::int32_t next_pid_ = 1000;
   std::uint64_t spawned_ = 0;
 };

@@ -79,6 +79,8 @@ class world final : public host, private clock_port, private reactor_port {
 
   // What will happen. `at` is virtual time, not before now().
   void wall_jump(duration at, microseconds delta);
+  // How long it takes from now on until the leftovers of an earlier life are found and killed. Without it: no time.
+  void search_takes(duration time) noexcept { search_takes_ = time; }
   // The loop does nothing in [at, until): no wait() returns there; processes go on and are reported at `until`.
   void stall(duration at, duration until);
   void raise(duration at, int signal);  // a signal to the service
@@ -121,6 +123,7 @@ class world final : public host, private clock_port, private reactor_port {
 
  private:
   friend class virtual_processes;
+  duration search_takes_{0};
 
   monotonic_time monotonic() const noexcept override { return reading_at(now_); }
   duration boot() const noexcept override { return now_ - booted_at_; }

@@ -21,8 +21,9 @@ std::vector<ledger::run_record> scheduled(const std::vector<ledger::run_record>&
   return out;
 }
 
-// The wall clock of a record and the elapsed timeline of the schedule are two readings of microseconds each.
-constexpr microseconds clock_grain{2};
+// The wall clock of a record and the elapsed timeline of the schedule are read one after the other; on a loaded machine another
+// process may run in between.
+constexpr microseconds clock_grain = std::chrono::milliseconds(10);
 // An interrupted run ended, for its job, at the last durable sign of life, which may lie before its start; no record says that
 // a run ended before it started.
 constexpr microseconds heartbeat = std::chrono::seconds(1);

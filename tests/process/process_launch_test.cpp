@@ -174,9 +174,14 @@ TEST(ProcessLaunch, ReportsThatDescriptorsHaveRunOut) {
   const descriptor lowest_free(::dup(0));
   for (rlim_t room = 0; room < 8; ++room) {  // each step that needs a descriptor runs out of them once
     const rlimit few{static_cast<rlim_t>(lowest_free.get()) + 1 + room, before.rlim_max};
-    ::setrlimit(RLIMIT_NOFILE, &few);
-    const launched child = launch_quietly({{"sleep", "1000"}, {path}, "/"});
-    ::setrlimit(RLIMIT_NOFILE, &before);
+    std::optional<launched> made;
+    quiet_thread([&] {  // the limit is for the launch alone: a sanitizer needs descriptors of its own to look at a thread
+      ::setrlimit(RLIMIT_NOFILE, &few);
+      made.emplace(launch({{"sleep", "1000"}, {path}, "/"}));
+      ::setrlimit(RLIMIT_NOFILE, &before);
+    })
+        .join();
+    const launched& child = *made;
     if (child.error() == 0) {
       EXPECT_GE(room, 5U);  // null, two pipes; at the end two pidfd-like ones in the place of the closed ones
       return;
