@@ -179,7 +179,7 @@ class file_port {
   // need not exist.
   virtual std::string absolute(const std::string& path) = 0;
   virtual void make_directories(const std::string& path, unsigned mode) = 0;
-  // An advisory lock held until the result is destroyed; nullptr if another process holds it.
+  // An advisory lock held until the result is destroyed; nullptr if another process holds it for two seconds.
   class lock {
    public:
     virtual ~lock() = default;

@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include <array>
@@ -82,11 +83,18 @@ void system_files::make_directories(const std::string& path, unsigned mode) {
   }
 }
 
+// A service that was killed lets go of its lock only when it is dead, and so does a child of it that has not become its program
+// yet. Both take moments, so a lock that is held gets a second look, and a few more.
 std::unique_ptr<file_port::lock> system_files::try_lock(const std::string& path) {
+  constexpr int looks = 200;
+  constexpr timespec between{0, 10'000'000};
   descriptor file(checked(::open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC, 0600), path.c_str()));
-  if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return std::make_unique<held_lock>(std::move(file));
-  if (errno == EWOULDBLOCK) return nullptr;
-  throw_errno(path);
+  for (int look = 1;; ++look) {
+    if (::flock(file.get(), LOCK_EX | LOCK_NB) == 0) return std::make_unique<held_lock>(std::move(file));
+    if (errno != EWOULDBLOCK && errno != EINTR) throw_errno(path);
+    if (look == looks) return nullptr;
+    ::nanosleep(&between, nullptr);
+  }
 }
 
 }  // namespace looptask

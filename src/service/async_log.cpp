@@ -42,6 +42,9 @@ class async_log final : public log_sink {
                                                        std::make_shared<line_sink>(std::move(out), std::move(say), *pool_),
                                                        pool_, spdlog::async_overflow_policy::overrun_oldest)) {}
 
+  // The pool first: its end waits for its thread, which takes what is queued, and only then may the logger and its sink go.
+  ~async_log() override { pool_.reset(); }
+
   // The time is given, so the library never asks a clock.
   void write(instant when, std::string_view line) noexcept override {
     logger_->log(when, spdlog::source_loc{}, spdlog::level::info, spdlog::string_view_t(line.data(), line.size()));
@@ -50,7 +53,6 @@ class async_log final : public log_sink {
   std::uint64_t dropped() const noexcept override { return pool_->overrun_counter(); }
 
  private:
-  // The pool's end waits for its thread, which takes what is queued first. The queued lines hold the logger.
   std::shared_ptr<spdlog::details::thread_pool> pool_;
   std::shared_ptr<spdlog::async_logger> logger_;
 };
