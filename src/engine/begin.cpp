@@ -75,7 +75,7 @@ void engine::core::start() {
   if (newest) check_wall_at_start(*newest, now);
   loop_.where().clock().on_wall_step([this] {
     wall_told_ = true;
-    schedule_evaluation();
+    touch_all();  // the machine may have been suspended: elapsed time went on, the loop's timers did not
   });
   hold_ = loop_.hold();
   started_ = true;

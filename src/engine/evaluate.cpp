@@ -74,7 +74,7 @@ void engine::core::watch(const moment& now) {
     j->state = std::move(v.after);
     for (const schedule::decision& d : v.decisions) carry_out(*j, d, now, stops);
     j->wake_elapsed = v.wake_elapsed;
-    j->wake_wall.reset();
+    j->wake_wall = v.wake_wall;
     arm(*j, now);
   }
   for (const pending_event& e : stops.events) tell(e);
@@ -102,8 +102,10 @@ void engine::core::judge(const moment& now) {
   }
   if (!stopping_) {
     std::uint32_t waiting = room();
-    for (auto next = want_room_.begin(); next != want_room_.end() && waiting > 0; ++next, --waiting) {
-      if (!touched.contains(next->second) && !next->second->blocked) turns.push_back(turn_of(next->second));
+    for (auto next = want_room_.begin(); next != want_room_.end() && waiting > 0; ++next) {
+      if (touched.contains(next->second) || next->second->blocked) continue;
+      turns.push_back(turn_of(next->second));
+      --waiting;
     }
   }
   std::sort(turns.begin(), turns.end(), before_in_turn);

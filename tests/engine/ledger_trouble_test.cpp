@@ -63,6 +63,25 @@ TEST(LedgerTrouble, TimeoutsAreKeptAllTheSame) {
   EXPECT_EQ(h.it->status("a")->since_start.timeouts, 1U);
 }
 
+TEST(LedgerTrouble, SlotsOnTheWallClockAreLateNotStalled) {
+  house h;
+  schedule::job_definition d = cron("a", "* * * * * *");
+  d.timeout = ms(1300);
+  d.misfire = schedule::misfire_policy::skip;
+  const auto body = h.job(d);
+  body->takes = ms(1200);
+  h.up();
+  h.run_to(1100);
+  body->takes = microseconds::max();
+  h.run_to(3100);
+  EXPECT_EQ(h.it->statistics().running, 1U);
+  h.store->failing = true;
+  h.run_to(12'100);
+  h.store->failing = false;
+  h.run_to(30'000);
+  for (const ledger::run_record& r : h.records()) EXPECT_NE(r.outcome, slot_outcome::missed) << r.detail;
+}
+
 TEST(LedgerTrouble, RunsCanBeCancelledAllTheSame) {
   house h;
   const auto body = h.job(every("a", 60'000));

@@ -48,6 +48,22 @@ TEST(Crash, LeftoversAreKilledBeforeTheJobRunsAgainAndOthersAreNotDelayed) {
   EXPECT_EQ(h.world.alive().size(), 1U) << "the old one is dead, the new one lives";
 }
 
+TEST(Crash, AJobThatWaitsForLeftoversTakesNoRoomFromOthers) {
+  house h;
+  h.options.max_running = 1;
+  h.world.program("work", sim::program{.takes = sim::for_ever});
+  h.command(every("a", 1000), {"work"});
+  h.up();
+  h.world.crash_at(ms(2500));
+  EXPECT_FALSE(h.run_to(5000));
+  const auto b = h.job(every("b", 60'000));
+  h.up();
+  h.run_to(2600);
+  EXPECT_LE(h.it->statistics().running, 1U);
+  h.run_to(2700);
+  EXPECT_EQ(b->started, 1U);
+}
+
 TEST(Crash, BetweenClaimAndStartTheRunIsInterruptedAndNotMadeTwice) {
   house h;
   const auto body = h.job(every("a", 60'000));
