@@ -31,7 +31,7 @@ int system_error_behind(sqlite3* db, int code) {
   const int primary = code & 0xff;
   if (primary != SQLITE_IOERR && primary != SQLITE_CANTOPEN) return 0;
   sqlite3_file* log = nullptr;
-  sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, &log);
+  sqlite3_file_control(db, "main", SQLITE_FCNTL_JOURNAL_POINTER, static_cast<void*>(&log));
   int found = 0;
   if (log != nullptr && log->pMethods != nullptr) log->pMethods->xFileControl(log, SQLITE_FCNTL_LAST_ERRNO, &found);
   if (found == 0) sqlite3_file_control(db, "main", SQLITE_FCNTL_LAST_ERRNO, &found);

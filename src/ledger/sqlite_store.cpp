@@ -112,7 +112,7 @@ class sqlite_store final : public store {
         dispatch_(home, *this),
         writer_(directory, level),
         reader_(open_history_to_read(directory)),
-        thread_(std::in_place, writer_, [this](group_result result) { come_home(std::move(result)); }) {}
+        thread_(std::make_unique<writer_thread>(writer_, [this](group_result result) { come_home(std::move(result)); })) {}
 
   ~sqlite_store() override {
     thread_.reset();
@@ -240,7 +240,7 @@ class sqlite_store final : public store {
   std::optional<loop_hold> writing_;  // a group is with the writer's thread
   history_writer writer_;             // used by thread_ while that lives
   history_reader reader_;
-  std::optional<writer_thread> thread_;
+  std::unique_ptr<writer_thread> thread_;
 };
 
 // The history of a service that may be running: nothing is locked, nothing is written.

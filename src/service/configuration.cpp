@@ -84,7 +84,7 @@ void read_jobs(const toml_node& root, reading& on, instant now, configuration& i
     read_table("job", node, path, false, on, settings);
     into.jobs.push_back(read_job(name, at, settings, around, on.problems));
     warn_about_cron(settings, into.jobs.back(), path, now, on);
-    if (!into.jobs.back().definition.timeout && settings.find("timeout") == settings.end())
+    if (!into.jobs.back().definition.timeout && !settings.contains("timeout"))
       on.problems.warning(at, path,
                           "has no timeout, so a run that hangs holds its place for ever; write for example timeout = \"5m\"",
                           "no-timeout");

@@ -43,7 +43,7 @@ class memory_files::held_lock final : public file_port::lock {
 
 std::string memory_files::read(const std::string& path, std::size_t limit) {
   const std::string name = normal("read", path);
-  if (directories_.count(name) != 0) fail(EISDIR, "read", path);
+  if (directories_.contains(name)) fail(EISDIR, "read", path);
   const auto found = contents_.find(name);
   if (found == contents_.end()) fail(ENOENT, "open", path);
   if (found->second.size() > limit) fail(EFBIG, "read", path);
@@ -52,10 +52,10 @@ std::string memory_files::read(const std::string& path, std::size_t limit) {
 
 std::string& memory_files::open(const std::string& path) {
   const std::string name = normal("open", path);
-  if (directories_.count(name) != 0) fail(EISDIR, "open", path);
+  if (directories_.contains(name)) fail(EISDIR, "open", path);
   const std::string parent = parent_of(name);
-  if (contents_.count(parent) != 0) fail(ENOTDIR, "open", path);
-  if (directories_.count(parent) == 0) fail(ENOENT, "open", path);
+  if (contents_.contains(parent)) fail(ENOTDIR, "open", path);
+  if (!directories_.contains(parent)) fail(ENOENT, "open", path);
   return contents_[name];
 }
 
@@ -63,7 +63,7 @@ void memory_files::append(const std::string& path, std::string_view bytes) { ope
 
 bool memory_files::exists(const std::string& path) {
   const std::string name = normal("stat", path);
-  return contents_.count(name) != 0 || directories_.count(name) != 0;
+  return contents_.contains(name) || directories_.contains(name);
 }
 
 std::string memory_files::absolute(const std::string& path) { return normal("getcwd", path); }
@@ -72,7 +72,7 @@ void memory_files::make_directories(const std::string& path, unsigned) {
   const std::string name = normal("mkdir", path);
   for (std::size_t end = name.find('/', 1);; end = name.find('/', end + 1)) {
     const std::string part = name.substr(0, end);
-    if (contents_.count(part) != 0) fail(end == std::string::npos ? EEXIST : ENOTDIR, "mkdir", path);
+    if (contents_.contains(part)) fail(end == std::string::npos ? EEXIST : ENOTDIR, "mkdir", path);
     directories_.insert(part);
     if (end == std::string::npos) return;
   }

@@ -204,7 +204,7 @@ bool world::wait(std::optional<monotonic_time> until) {
 }
 
 void world::signal_table::watch(int signal, unique_function<void(int)> handler) {
-  LOOPTASK_ASSERT(handlers.count(signal) == 0, "a signal has one owner");
+  LOOPTASK_ASSERT(!handlers.contains(signal), "a signal has one owner");
   handlers[signal] = std::make_shared<unique_function<void(int)>>(std::move(handler));
 }
 

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <filesystem>
@@ -77,6 +78,18 @@ TEST_F(Leftovers, AreFoundWhenTheLeaderOfTheirSessionIsGone) {
   process_identity who = one.who;
   one.child.reset();  // reaped
   EXPECT_EQ(kill({{"", who}}).killed, 1);
+}
+
+// A process that dies loses its memory, and with it its environment, before its files and locks. tail keeps much memory, so
+// that its death takes a while.
+TEST_F(Leftovers, AreWaitedForWhileTheyDie) {
+  start(one, "01DYING", "{ head -c 400000000 /dev/zero; echo up >&2; exec sleep 1000; } | tail -n 1 >/dev/null");
+  EXPECT_EQ(kill({{"01DYING", std::nullopt}}).left, 0);
+  const auto all = list_processes();
+  ASSERT_TRUE(all);
+  EXPECT_EQ(std::count_if(all->begin(), all->end(),
+                          [this](const process_entry& each) { return each.session == one.who.pid && each.state != 'Z'; }),
+            0);
 }
 
 TEST_F(Leftovers, AStrangerWithTheSamePidIsNotTouched) {
