@@ -151,10 +151,11 @@ void engine::core::restore_run(job& j, const ledger::run_record& record, const s
     active.attempt = last.n;
     active.phase = last.ended ? schedule::run_phase::backing_off : schedule::run_phase::going;
     if (last.n == 1) active.attempt_started = std::max(active.attempt_started, active.started);
-    run->ended = attempt_end();
-    run->ended->output_head = last.output_head;
-    run->ended->output_tail = last.output_tail;
-    run->ended->output_dropped = last.output_dropped;
+    attempt_end known;
+    known.output_head = last.output_head;
+    known.output_tail = last.output_tail;
+    known.output_dropped = last.output_dropped;
+    run->ended = std::move(known);
   }
   j.state.active.push_back(std::move(active));
   j.runs.push_back(std::move(run));

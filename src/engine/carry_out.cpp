@@ -190,7 +190,8 @@ struct engine::core::hand {
       ++j.failures;
       j.last_error = !run.error.empty() ? run.error : std::string(to_string(result));
     }
-    const microseconds took = *run.record.ended - run.record.started.value_or(*run.record.ended);
+    const instant ended = run.record.ended.value_or(now.wall);
+    const microseconds took = ended - run.record.started.value_or(ended);
     j.last_duration = took;
     for (recent_run& r : j.recent) {
       if (r.run_id != run.record.run_id) continue;

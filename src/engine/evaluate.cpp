@@ -203,7 +203,8 @@ void engine::core::arm(job& j, const moment& now) {
 // has not come (the machine was suspended). While the service stops nobody waits for slots, so nothing is late.
 void engine::core::notice_stall(job& j, const moment& now) {
   if (stopping_ || !j.expected || now.elapsed < j.expected->elapsed) return;
-  const job::expected_slot slot = *std::exchange(j.expected, std::nullopt);
+  const job::expected_slot slot = *j.expected;
+  j.expected.reset();
   const microseconds late = now.elapsed - slot.elapsed;
   if (late <= j.definition.misfire_grace) return;
   const bool by_wall = schedule::on_wall_clock(j.definition.trigger);

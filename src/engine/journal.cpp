@@ -1,6 +1,7 @@
 #include "engine/journal.hpp"
 
 #include <algorithm>
+#include <iterator>
 #include <map>
 #include <utility>
 
@@ -87,7 +88,9 @@ void journal::take_apart() {
     current_ = std::move(by_job.begin()->second);
     return;
   }
-  for (auto each = by_job.rbegin(); each != by_job.rend(); ++each) waiting_.push_front(std::move(each->second));
+  std::vector<package> parts;
+  for (auto& [name, part] : by_job) parts.push_back(std::move(part));
+  waiting_.insert(waiting_.begin(), std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
 }
 
 }  // namespace looptask::engine

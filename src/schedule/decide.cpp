@@ -127,10 +127,10 @@ void deciding::judge_cancels() {
     const auto found =
         std::find_if(state().active.begin(), state().active.end(), [&](const active_run& run) { return run.what.id == id; });
     if (found == state().active.end()) continue;
-    const active_run run = *found;
-    if (run.phase == run_phase::going && !known_to_have_ended(run)) stop(run, stop_reason::cancelled, "cancelled by hand");
-    if (now_.scope == scope::watch) continue;  // the rest needs the ledger
-    if (run.phase == run_phase::claimed || run.phase == run_phase::backing_off) {
+    const active_run& run = *found;
+    if (run.phase == run_phase::going) {
+      if (!known_to_have_ended(run)) stop(run, stop_reason::cancelled, "cancelled by hand");
+    } else if (run.phase != run_phase::stopping && now_.scope != scope::watch) {
       close(run, run_result::cancelled, cause::none, now_.elapsed, "cancelled by hand, no attempt was going");
     }
   }
