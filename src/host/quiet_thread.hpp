@@ -1,5 +1,8 @@
 #pragma once
-// A thread that takes no signal: those of the process go to the threads that want them.
+// A thread that takes no signal: those of the process go to the threads that want them. Nor does it keep the exact waits of the
+// loop's thread, which would pass on to every child it starts.
+#include <sys/prctl.h>
+
 #include <csignal>
 #include <thread>
 #include <utility>
@@ -17,7 +20,11 @@ std::thread quiet_thread(Body body) {
     const sigset_t& mask;
     ~restore() { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
   } const back{before};
-  return std::thread(std::move(body));
+  return std::thread([body = std::move(body)]() mutable {
+    constexpr unsigned long kernel_default = 50'000;  // nanoseconds of timer slack
+    ::prctl(PR_SET_TIMERSLACK, kernel_default, 0UL, 0UL, 0UL);
+    body();
+  });
 }
 
 }  // namespace looptask

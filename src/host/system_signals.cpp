@@ -42,8 +42,7 @@ void system_signals::watch(int signal, unique_function<void(int)> handler) {
   system_signals* nobody = nullptr;
   LOOPTASK_ASSERT(owners[static_cast<std::size_t>(signal)].compare_exchange_strong(nobody, this),
                   "signal is watched by another host of this process");
-  slot.emplace();
-  slot->handler = std::move(handler);
+  slot.emplace(std::move(handler));
   ++count_;
   struct sigaction action {};
   action.sa_handler = &system_signals::caught;

@@ -9,6 +9,7 @@
 #include <csignal>
 #include <cstdint>
 #include <optional>
+#include <utility>
 
 #include <looptask/host.hpp>
 
@@ -29,8 +30,9 @@ class system_signals final : public signal_port, private readiness_handler {
 
  private:
   struct watched {
+    explicit watched(unique_function<void(int)> h) noexcept : handler(std::move(h)) {}
     unique_function<void(int)> handler;
-    struct sigaction before {};
+    struct sigaction before;  // what sigaction() gave back
   };
 
   static void caught(int signal) noexcept;  // in signal context

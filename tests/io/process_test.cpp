@@ -159,6 +159,10 @@ TEST_F(RealProcess, ThatCannotBeStartedIsAnError) {
   EXPECT_THROW(loop.run(run_process(named("/nowhere/to/be/found"))), std::system_error);
 }
 
+TEST_F(RealProcess, DoesNotInheritTheExactWaitsOfTheLoop) {
+  EXPECT_EQ(loop.run(run_process(shell("cat /proc/self/timerslack_ns"))).output, "50000\n");
+}
+
 TEST_F(RealProcess, ManyAtOnce) {
   int ok = 0;
   loop.run(with_task_group([&ok](task_group& g) -> task<> {
