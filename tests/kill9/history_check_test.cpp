@@ -61,14 +61,14 @@ TEST(check_slots, finds_what_is_wrong) {
   expect_one(check_slots({ran("g", 0), ran("g", 15)}, grid), "lost its phase");
   expect_one(check_slots({missed("g", 0, 20, 3), ran("g", 20)}, grid), "two outcomes");
   expect_one(check_slots({missed("g", 0, 20, 2), ran("g", 30)}, grid), "a range of 2 slots");
-  expect_one(check_slots({ran("e", 0), ran("e", 18)}, end), "3 us off");
-  expect_one(check_slots({ran("s", 0), ran("s", 8)}, start), "-3 us off");
+  expect_one(check_slots({ran("e", 0), ran("e", 20'018)}, end), "20003 us off");
+  expect_one(check_slots({ran("s", 0), ran("s", 20'014)}, start), "20003 us off");
   expect_one(check_slots({missed("e", 0, 0, 1), ran("e", 10)}, end), "is not a run");
   expect_one(check_slots({}, grid), "no record at all");
   ledger::run_record open = ran("g", 0);
   open.phase = ledger::record_phase::open;
   expect_one(check_slots({open}, grid), "is open");
-  expect_one(check_slots({ran("e", 0, run_result::interrupted), ran("e", 18)}, end), "3 us off");
+  expect_one(check_slots({ran("e", 0, run_result::interrupted), ran("e", 20'018)}, end), "20003 us off");
   ledger::run_record endless = ran("g", 0);
   endless.result.reset();
   expect_one(check_slots({endless}, grid), "without a result");
@@ -88,8 +88,11 @@ TEST(check_slots, accepts_one_slot_that_waits_for_the_next_start) {
 
 TEST(check_slots, lets_an_interrupted_run_end_for_its_job_before_it_started) {
   ledger::run_record interrupted = ran("e", 0, run_result::interrupted);
-  interrupted.ended = interrupted.key.nominal + 50us;
-  EXPECT_EQ(check_slots({interrupted, ran("e", 20)}, end), strings{});
+  interrupted.ended = interrupted.key.nominal + 50ms;
+  EXPECT_EQ(check_slots({interrupted, ran("e", 20'000)}, end), strings{});
+  ledger::run_record ended = interrupted;
+  ended.result = run_result::failed;
+  expect_one(check_slots({ended, ran("e", 20'000)}, end), "-30010 us off");
 }
 
 TEST(check_slots, finds_two_records_with_one_key) {
