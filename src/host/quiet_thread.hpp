@@ -1,13 +1,14 @@
 #pragma once
 // A thread that takes no signal: those of the process go to the threads that want them. Nor does it keep the exact waits of the
 // loop's thread, which would pass on to every child it starts.
-#include <sys/prctl.h>
-
 #include <csignal>
 #include <thread>
 #include <utility>
 
 namespace looptask {
+
+// Gives the calling thread the timer slack of the kernel's default.
+void wait_as_threads_usually_do();
 
 // The new thread inherits the mask, so no signal can reach it before it could block them itself.
 template <class Body>
@@ -21,8 +22,7 @@ std::thread quiet_thread(Body body) {
     ~restore() { pthread_sigmask(SIG_SETMASK, &mask, nullptr); }
   } const back{before};
   return std::thread([body = std::move(body)]() mutable {
-    constexpr unsigned long kernel_default = 50'000;  // nanoseconds of timer slack
-    ::prctl(PR_SET_TIMERSLACK, kernel_default, 0UL, 0UL, 0UL);
+    wait_as_threads_usually_do();
     body();
   });
 }
