@@ -41,6 +41,7 @@ struct promise_base;
 // Stands between a task that is awaited and the frame that awaits it.
 struct await_link {
   await_link() noexcept = default;
+  explicit await_link(std::coroutine_handle<> child) noexcept : child_frame(child) {}
   promise_base* parent = nullptr;
   std::coroutine_handle<> parent_frame;
   std::coroutine_handle<> child_frame;  // owned

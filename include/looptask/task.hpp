@@ -35,7 +35,7 @@ class outcome {
                                     std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>>;
 
  public:
-  outcome() noexcept {}
+  outcome() noexcept = default;
 
   bool ok() const noexcept { return state_.index() == 1; }
   std::exception_ptr error() const noexcept { return state_.index() == 2 ? *std::get_if<2>(&state_) : nullptr; }
@@ -62,7 +62,7 @@ class outcome {
 namespace detail {
 
 struct final_await {
-  final_await() noexcept {}
+  final_await() noexcept = default;
   bool await_ready() const noexcept { return false; }
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> frame) const noexcept {
@@ -112,7 +112,7 @@ template <class T>
 class task_await : protected await_link {
  public:
   using handle = std::coroutine_handle<promise<T>>;
-  explicit task_await(handle frame) noexcept { child_frame = frame; }
+  explicit task_await(handle frame) noexcept : await_link(frame) {}
   task_await(const task_await&) = delete;
   task_await& operator=(const task_await&) = delete;
   ~task_await() {

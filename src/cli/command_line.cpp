@@ -86,6 +86,7 @@ int unknown_verb(console& io, const std::string& word, const std::vector<std::un
     return exit_code::usage;
   }
   std::vector<std::string_view> names;
+  names.reserve(verbs.size());
   for (const auto& v : verbs) names.push_back(v->name());
   const auto near = nearest_name(word, names);
   return usage_error(io, "",

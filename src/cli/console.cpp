@@ -34,7 +34,11 @@ int write_all(int fd, std::string_view bytes) noexcept {
 
 class process_console final : public console {
  public:
-  process_console() { std::signal(SIGPIPE, SIG_IGN); }
+  // A write that fails has an error of its own to tell; neither must end the process.
+  process_console() {
+    std::signal(SIGPIPE, SIG_IGN);
+    std::signal(SIGXFSZ, SIG_IGN);
+  }
   ~process_console() override {
     const std::lock_guard hold(mutex_);
     drain();

@@ -34,7 +34,7 @@ class console {
   virtual int finish(int code) = 0;
 };
 
-// The process's own three descriptors. One per process: ignores SIGPIPE from here on.
+// The process's own three descriptors. One per process: ignores SIGPIPE and SIGXFSZ from here on.
 std::unique_ptr<console> open_console();
 
 }  // namespace looptask::cli

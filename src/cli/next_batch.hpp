@@ -22,7 +22,7 @@ class batch_answerer {
   explicit batch_answerer(std::vector<std::string> known_zones) : known_zones_(std::move(known_zones)) {}
 
   // Without the end of the line. A line that cannot be answered gives {"id":...,"error":"..."}.
-  std::string answer(std::string_view line);
+  std::string answer(std::string_view text);
 
   static constexpr std::int64_t most_fires = 100'000;  // of one line
 

@@ -36,7 +36,7 @@ std::string weekday_name(instant at, const schedule::zone& zone) {
   constexpr std::string_view names = "SunMonTueWedThuFriSat";
   const schedule::civil c = zone.to_civil(std::chrono::floor<std::chrono::seconds>(at));
   return std::string(
-      names.substr(static_cast<std::size_t>(schedule::weekday_of(schedule::days_of(c.year, c.month, c.day)) * 3), 3));
+      names.substr(3 * static_cast<std::size_t>(schedule::weekday_of(schedule::days_of(c.year, c.month, c.day))), 3));
 }
 
 std::string heading(const next_answer& a) {

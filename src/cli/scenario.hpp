@@ -41,7 +41,7 @@ struct scenario {
 };
 
 // Unknown keys, missing ones and wrong values are errors that name the key. `expect` is accepted and ignored.
-result<scenario> read_scenario(std::string_view json);
+result<scenario> read_scenario(std::string_view text_of_file);
 
 struct scenario_outcome {
   struct attempt {

@@ -2,6 +2,7 @@
 #include <initializer_list>
 #include <stdexcept>
 
+#include <fmt/format.h>
 #include <nlohmann/json.hpp>
 
 #include "cli/scenario.hpp"
@@ -23,7 +24,8 @@ constexpr std::int64_t longest_ms = std::int64_t{1} << 42;  // some 139 years
 void only_keys(const json& object, const std::string& where, std::initializer_list<std::string_view> known) {
   if (!object.is_object()) throw malformed(where + ": an object is wanted");
   for (const auto& [key, value] : object.items()) {
-    if (std::find(known.begin(), known.end(), key) == known.end()) throw malformed(where + ": unknown key \"" + key + "\"");
+    if (std::find(known.begin(), known.end(), key) == known.end())
+      throw malformed(fmt::format("{}: unknown key \"{}\"", where, key));
   }
 }
 

@@ -89,6 +89,7 @@ void journal::take_apart() {
     return;
   }
   std::vector<package> parts;
+  parts.reserve(by_job.size());
   for (auto& [name, part] : by_job) parts.push_back(std::move(part));
   waiting_.insert(waiting_.begin(), std::make_move_iterator(parts.begin()), std::make_move_iterator(parts.end()));
 }

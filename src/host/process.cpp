@@ -76,7 +76,7 @@ class real_process_port::home_side final : public child_keeper, public std::enab
       });
     }
     const std::uint64_t ticket = ++last_ticket_;
-    const auto child = std::make_shared<supervised_child>(*this, ticket, events);
+    auto child = std::make_shared<supervised_child>(*this, ticket, events);
     children_.emplace(ticket, child);
     launcher_->begin(ticket, std::move(spec));
     return child;

@@ -128,7 +128,7 @@ search find_program(const process_spec& spec) {
     const std::size_t end = std::min(found.where.find(':', begin), found.where.size());
     std::string candidate = found.where.substr(begin, end - begin);
     begin = end + 1;
-    if (candidate.empty() || candidate.front() != '/') candidate = spec.workdir + "/" + candidate;
+    if (candidate.empty() || candidate.front() != '/') candidate.insert(0, spec.workdir + "/");
     candidate += "/" + name;
     struct stat about {};
     if (::stat(candidate.c_str(), &about) != 0) {

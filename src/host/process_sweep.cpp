@@ -90,10 +90,11 @@ round kill_all(active& job, const std::vector<process_entry>& table, std::vector
 void wait_for(std::vector<descriptor> dying) {
   const steady::time_point until = steady::now() + pause;
   std::vector<pollfd> list;
+  list.reserve(dying.size());
   for (const descriptor& pidfd : dying) list.push_back({pidfd.get(), POLLIN, 0});
   while (true) {
     const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - steady::now());
-    if (left <= left.zero()) return;
+    if (left <= std::chrono::milliseconds::zero()) return;
     const int ready = ::poll(list.data(), list.size(), static_cast<int>(left.count()));
     if (ready < 0 && errno != EINTR) return;
     if (ready > 0) {

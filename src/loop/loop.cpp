@@ -260,10 +260,13 @@ bool loop::alive() const noexcept {
 // ---- running ---------------------------------------------------------------------------------------------------------------
 
 namespace {
-struct running_mark {
-  explicit running_mark(bool& flag) noexcept : flag_(flag) { flag_ = true; }
-  ~running_mark() { flag_ = false; }
-  bool& flag_;
+class running_mark {
+ public:
+  explicit running_mark(bool& running) noexcept : running_(&running) { *running_ = true; }
+  ~running_mark() { *running_ = false; }
+
+ private:
+  bool* running_;
 };
 }  // namespace
 

@@ -90,7 +90,7 @@ class timer_queue {
   void mark_empty(place_in_wheel at) noexcept;
   place_in_wheel first() const noexcept;
   std::uint64_t start_of(place_in_wheel at) const noexcept;  // its first nanosecond, if it lies ahead of base_
-  void take_due(links* first, links& head, std::size_t level_index);
+  void take_due(links* members, links& head, std::size_t level_index);
   void order_due(std::size_t from, std::size_t level_index);
 
   std::uint64_t base_;

@@ -341,7 +341,7 @@ bool cron_parser::read_value(const field_rule& where, text_view text, int& value
   }
   if (text.size() == 1 && (upper(text[0]) == 'L' || upper(text[0]) == 'W'))
     return fail(&where, text, "L and W belong to the day fields");
-  if (text.find_first_of(".") != text_view::npos) return fail(&where, text, "not a whole number");
+  if (text.find('.') != text_view::npos) return fail(&where, text, "not a whole number");
   return fail(&where, text, where.names.empty() ? "not a number" : "neither a number nor a name");
 }
 

@@ -26,16 +26,16 @@ class cron_parser {
   bool read_macro(text_view macro);
   bool read_every(text_view duration);
   bool read_fields(text_view trimmed);
-  bool read_field(const field_rule& rule, text_view field);
-  bool read_element(const field_rule& rule, text_view element);
+  bool read_field(const field_rule& where, text_view field);
+  bool read_element(const field_rule& where, text_view element);
   bool read_day_of_month(text_view element, bool& taken);
-  bool read_day_of_week(const field_rule& rule, text_view element, bool& taken);
-  bool read_value(const field_rule& rule, text_view text, int& value);
-  bool read_step(const field_rule& rule, text_view text, int& step);
-  bool add_range(const field_rule& rule, int first, int last, int step);
+  bool read_day_of_week(const field_rule& where, text_view element, bool& taken);
+  bool read_value(const field_rule& where, text_view text, int& value);
+  bool read_step(const field_rule& where, text_view text, int& step);
+  bool add_range(const field_rule& where, int first, int last, int step);
 
-  // Records the fault of `where` (a piece of text_) and returns false.
-  bool fail(const field_rule* rule, text_view where, std::string why);
+  // Records the fault of `piece` (a part of text_) and returns false.
+  bool fail(const field_rule* where, text_view piece, std::string why);
   int column_of(text_view piece) const noexcept { return static_cast<int>(piece.data() - text_.data()) + 1; }
 
   text_view text_;

@@ -146,7 +146,7 @@ void deciding::judge_timeouts() {
   for (const active_run& run : going) {
     if (run.phase != run_phase::going || known_to_have_ended(run)) continue;
     if (now_.draining && now_.grace_over) {
-      stop(run, stop_reason::shutdown, "the service stops and its shutdown_grace is over");
+      stop(run, stop_reason::shutdown, "the service stops and its grace for running jobs is over");
     } else if (definition_.timeout && now_.elapsed - run.attempt_started >= *definition_.timeout) {
       stop(run, stop_reason::timeout,
            "attempt " + std::to_string(run.attempt) + " was still going " + to_text(now_.elapsed - run.attempt_started) +

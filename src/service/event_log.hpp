@@ -29,13 +29,13 @@ class event_log {
   // `zone`: in which the text form shows times; JSON has UTC.
   event_log(log_sink& sink, log_form form, schedule::zone zone);
 
-  void event(const engine::event& what);
+  void event(const engine::event& e);
   // About the service itself; `fields` go into the JSON form only.
   void note(instant wall, log_level level, std::string_view event, std::string_view text, const log_fields& fields = {});
 
  private:
-  std::string text_of(const engine::event& what);
-  void write_json(const engine::event& what, log_level level);
+  std::string text_of(const engine::event& e);
+  void write_json(const engine::event& e, log_level level);
   void write_text(instant wall, log_level level, std::string_view job, std::string_view text);
 
   log_sink& sink_;

@@ -64,7 +64,7 @@ void read_table(std::string_view place, const toml_node& table, const std::strin
     } else if (row->stage > current_stage) {
       on.problems.error(key_at, full, "not in this version yet; remove it");
     } else if (row->kind == value_kind::nested) {
-      if (place == "") continue;  // the tables of the file are read one by one
+      if (place.empty()) continue;  // the tables of the file are read one by one
       if (node.what == toml_node::kind::table)
         read_table(std::string(place) + "." + name, node, full, in_defaults, on, into, prefix + name + ".");
       else
@@ -75,13 +75,10 @@ void read_table(std::string_view place, const toml_node& table, const std::strin
     slot.key_at = key_at;
     slot.at = node.at;
     slot.own = true;
-    if (row == nullptr || row->stage > current_stage || (in_defaults && !row->in_defaults)) {
-      slot.value.reset();
-    } else if (auto value = read_value(*row, node, full, on)) {
-      slot.value = row->kind == value_kind::environment ? merged(slot, std::move(*value)) : std::move(*value);
-    } else {
-      slot.value.reset();
-    }
+    const bool may_stand = row != nullptr && row->stage <= current_stage && (!in_defaults || row->in_defaults);
+    auto value = may_stand ? read_value(*row, node, full, on) : std::nullopt;
+    if (value && row->kind == value_kind::environment) value = merged(slot, std::move(*value));
+    slot.value = std::move(value);
   }
 }
 

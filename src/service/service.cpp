@@ -131,7 +131,7 @@ void service::stop(std::string_view why) {
   limit_.cancel();
   if (stops_ > 1) {
     if (stops_ == 2)
-      log_.note(wall(), log_level::warning, "stopping", std::string(why) + " again: running jobs are stopped now");
+      log_.note(wall(), log_level::warning, "stopping", std::string(why) + ": running jobs are stopped now");
     engine_.stop([](const engine::stop_report&) {});
     return;
   }

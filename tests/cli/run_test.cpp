@@ -1,6 +1,7 @@
 // The service as a user meets it: real processes, signals, files.
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 
 #include <chrono>
 #include <filesystem>
@@ -206,6 +207,21 @@ TEST(run, a_log_that_nobody_reads_holds_nothing_up) {
   service.close_err();
   EXPECT_EQ(service.finish().code, 0);
   EXPECT_FALSE(b.runs().empty());
+}
+
+TEST(run, a_history_that_may_not_grow_starts_nothing_until_it_may) {
+  const bench b("[job.tick]\nevery = \"1ms\"\nfrom = \"grid\"\nrun = [\"true\"]\n");
+  running_program service(b.call({"run"}));
+  ASSERT_TRUE(service.wait_for("\"run_ended\""));
+  rlimit limit{};
+  ASSERT_EQ(::prlimit(service.pid(), RLIMIT_FSIZE, nullptr, &limit), 0);
+  const rlimit none{0, limit.rlim_max};
+  ASSERT_EQ(::prlimit(service.pid(), RLIMIT_FSIZE, &none, nullptr), 0);
+  EXPECT_TRUE(service.wait_for("\"ledger_trouble\""));
+  ASSERT_EQ(::prlimit(service.pid(), RLIMIT_FSIZE, &limit, nullptr), 0);
+  EXPECT_TRUE(service.wait_for("\"ledger_healed\""));
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.finish().code, 0);
 }
 
 TEST(run, jobs_that_left_the_file_are_forgotten_and_their_runs_kept) {

@@ -185,7 +185,7 @@ TEST(service, a_second_signal_ends_the_grace) {
   world.raise(2s, SIGINT);
   life.run();
   EXPECT_EQ(world.now(), 2s);
-  EXPECT_EQ(life.lines.count({"SIGINT again"}), 1) << life.lines.all();
+  EXPECT_EQ(life.lines.count({"SIGINT: running jobs are stopped now"}), 1) << life.lines.all();
 }
 
 TEST(service, a_hang_up_is_answered_and_changes_nothing) {
