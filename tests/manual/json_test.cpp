@@ -50,7 +50,7 @@ class two_lives : public testing::Test {
 [service]
 shutdown_grace = "0ms"
 [job.beat]
-every = "10ms"
+every = "2ms"
 from = "grid"
 shell = "sleep 0.05"
 kill_after = "1s"
