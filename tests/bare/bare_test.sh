@@ -53,6 +53,8 @@ echo 'Binary::apt-get::APT::Keep-Downloaded-Packages "true";' >>"$system/etc/apt
 cp -L /etc/resolv.conf /etc/hosts "$system/etc/"
 
 mount -t proc proc "$system/proc"
+mount -t devpts -o newinstance,ptmxmode=0666,mode=0620,gid=5 devpts "$system/dev/pts"
+ln -sfn pts/ptmx "$system/dev/ptmx"
 mkdir -p "$cache/looptask/archives/partial" "$cache/ccache" "$system/ccache"
 mount --bind "$cache/looptask/archives" "$system/var/cache/apt/archives"
 if [ "$mode" = root ]; then mount --bind "$(ccache --get-config cache_dir 2>/dev/null || echo "$cache/ccache")" "$system/ccache"; fi

@@ -3,6 +3,7 @@
 # there is a terminal, and only then. In a copy of the script, with a dpkg-query that knows no package and a sudo that notes
 # what it was asked and refuses.
 set -eu
+grep -qx 'VERSION_ID="*12"*' /etc/os-release && grep -qx 'ID=debian' /etc/os-release || exit 77 # ./dev sets up nothing here
 source=$1
 part=$2
 work=$(mktemp -d)
