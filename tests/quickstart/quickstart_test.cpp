@@ -163,6 +163,7 @@ TEST_F(quickstart, does_what_it_says) {
   EXPECT_GE(exact["hang"].timeouts, 1);
   EXPECT_GE(exact["slow"].not_run["skipped (overlap)"], 1);
   std::vector<std::string> rows;
+  rows.reserve(exact.size() + 1);
   for (const auto& [name, of] : exact) rows.push_back(of.row(name));
   rows.push_back(total.row("total"));
   EXPECT_EQ(rows_of_the_summary(service.output()), rows);

@@ -17,6 +17,7 @@ namespace {
 
 std::vector<char*> pointers_to(std::vector<std::string>& words) {
   std::vector<char*> pointers;
+  pointers.reserve(words.size() + 1);
   for (std::string& word : words) pointers.push_back(word.data());
   pointers.push_back(nullptr);
   return pointers;
@@ -27,7 +28,7 @@ std::vector<char*> pointers_to(std::vector<std::string>& words) {
 terminal_program::terminal_program(const std::vector<std::string>& argv, const std::map<std::string, std::string>& env,
                                    const std::string& workdir) {
   std::vector<std::string> words = argv, entries;
-  for (const auto& [name, value] : env) entries.push_back(name + "=" + value);
+  for (const auto& [name, value] : env) entries.emplace_back(name).append("=").append(value);
   const std::vector<char*> word_pointers = pointers_to(words), entry_pointers = pointers_to(entries);
   pid_ = ::forkpty(&terminal_, nullptr, nullptr, nullptr);
   if (pid_ < 0) throw std::system_error(errno, std::generic_category(), "forkpty");
