@@ -167,11 +167,13 @@ class random_port {
   ~random_port() = default;
 };
 
-// Whole files, synchronously: configuration at start, secrets, small state. Errors: std::system_error with the path.
+// Whole files, synchronously: configuration at start, secrets, small state. Errors: std::system_error with the path. Only
+// regular files are read and written: anything else (a FIFO, a device) could hold up the loop for ever and is EINVAL, a
+// directory EISDIR.
 class file_port {
  public:
   static constexpr std::size_t default_read_limit = std::size_t{64} << 20U;
-  // A file of more than `limit` bytes, or one that never ends, is EFBIG.
+  // A file of more than `limit` bytes is EFBIG.
   virtual std::string read(const std::string& path, std::size_t limit = default_read_limit) = 0;
   virtual void append(const std::string& path, std::string_view bytes) = 0;
   virtual bool exists(const std::string& path) = 0;

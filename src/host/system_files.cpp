@@ -24,10 +24,20 @@ class held_lock final : public file_port::lock {
   descriptor file_;  // closing it releases the lock
 };
 
+// Never waits: the open of a FIFO would, until its other end is there. What has no end is not read at all.
+descriptor open_regular(const std::string& path, int flags) {
+  descriptor file(checked(::open(path.c_str(), flags | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0600), path.c_str()));
+  struct stat found {};
+  if (::fstat(file.get(), &found) != 0) throw_errno(path);
+  if (S_ISREG(found.st_mode)) return file;
+  errno = S_ISDIR(found.st_mode) ? EISDIR : EINVAL;
+  throw_errno(S_ISDIR(found.st_mode) ? path : path + " is not a regular file");
+}
+
 }  // namespace
 
 std::string system_files::read(const std::string& path, std::size_t limit) {
-  const descriptor file(checked(::open(path.c_str(), O_RDONLY | O_CLOEXEC), path.c_str()));
+  const descriptor file = open_regular(path, O_RDONLY);
   std::string all;
   std::array<char, std::size_t{16} * 1024> part;
   while (true) {
@@ -44,7 +54,7 @@ std::string system_files::read(const std::string& path, std::size_t limit) {
 }
 
 void system_files::append(const std::string& path, std::string_view bytes) {
-  const descriptor file(checked(::open(path.c_str(), O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0600), path.c_str()));
+  const descriptor file = open_regular(path, O_WRONLY | O_APPEND | O_CREAT);
   while (!bytes.empty()) {
     const ssize_t size = ::write(file.get(), bytes.data(), bytes.size());
     if (size < 0 && errno == EINTR) continue;

@@ -30,8 +30,11 @@ std::optional<std::string_view> find_variable(const std::vector<std::string>& en
   return std::nullopt;
 }
 
+// No longer text fits into the environment of a program (Linux: MAX_ARG_STRLEN, with the name).
+constexpr std::size_t longest_value = std::size_t{128} * 1024;
+
 std::string read_value(const std::string& path, const template_sources& sources, file_port& files) {
-  std::string text = files.read(path.starts_with('/') ? path : sources.folder + "/" + path);
+  std::string text = files.read(path.starts_with('/') ? path : sources.folder + "/" + path, longest_value);
   if (text.ends_with('\n')) text.pop_back();
   if (text.ends_with('\r')) text.pop_back();
   return text;

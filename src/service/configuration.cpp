@@ -157,6 +157,8 @@ loaded_configuration load_configuration(const std::string& file, host& where) {
   } catch (const std::system_error& e) {
     if (e.code() == std::errc::file_too_large)
       return refuse("is larger than " + print_size(configuration_limit) + "; is it a configuration file?");
+    if (e.code() == std::errc::invalid_argument)
+      return refuse("is not a regular file (a pipe or a device is not read); write the configuration into a file");
     return refuse("cannot read it: " + e.code().message() +
                   (e.code() == std::errc::is_a_directory ? "; name the file in it" : "; check the path and its permissions"));
   }

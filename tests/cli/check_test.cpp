@@ -1,4 +1,7 @@
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <filesystem>
 
 #include "cli/program.hpp"
 #include "process/scratch.hpp"
@@ -80,7 +83,17 @@ TEST(check, a_file_that_cannot_be_read_is_clear) {
   EXPECT_EQ(is_folder.out, folder.path() + ":1:1: cannot read it: Is a directory; name the file in it\n");
   const auto endless = run_program({{"check", "/dev/zero"}});
   EXPECT_EQ(endless.code, 78);
-  EXPECT_EQ(endless.out, "/dev/zero:1:1: is larger than 16MiB; is it a configuration file?\n");
+  EXPECT_EQ(endless.out,
+            "/dev/zero:1:1: is not a regular file (a pipe or a device is not read); write the configuration into a file\n");
+  ASSERT_EQ(::mkfifo(folder.path("pipe").c_str(), 0600), 0);
+  const auto silent = run_program({{"check", "pipe"}, "", folder.path()});
+  EXPECT_EQ(silent.code, 78);
+  EXPECT_NE(silent.out.find("pipe:1:1: is not a regular file"), std::string::npos) << silent.out;
+  folder.write("huge.toml", "");
+  std::filesystem::resize_file(folder.path("huge.toml"), (std::uintmax_t{16} << 20U) + 1);
+  const auto huge = run_program({{"check", "huge.toml"}, "", folder.path()});
+  EXPECT_EQ(huge.code, 78);
+  EXPECT_EQ(huge.out, "huge.toml:1:1: is larger than 16MiB; is it a configuration file?\n");
 }
 
 TEST(check, a_misspelt_zone_is_told_the_nearest) {

@@ -2,9 +2,11 @@
 #include <gtest/gtest.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <chrono>
 #include <filesystem>
+#include <map>
 #include <nlohmann/json.hpp>
 #include <sstream>
 
@@ -63,6 +65,21 @@ TEST(run, a_command_runs_and_is_recorded) {
   EXPECT_EQ(runs[0]["kind"], "manual");
   EXPECT_EQ(runs[0]["result"], "success");
   EXPECT_EQ(runs[0]["attempts"][0]["exit_code"], 0);
+}
+
+TEST(run, a_value_that_would_never_come_fails_its_own_job_alone) {
+  const bench b(
+      "[job.stuck]\nevery = \"1h\"\nrun = [\"true\"]\nenv = { TOKEN = \"${file:pipe}\", ZERO = \"${file:/dev/zero}\" }\n"
+      "[job.well]\nevery = \"1h\"\nrun = [\"true\"]\n");
+  ASSERT_EQ(::mkfifo(b.folder.path("pipe").c_str(), 0600), 0);
+  const auto r = b.run({"run", "--once"});
+  EXPECT_EQ(r.code, 0) << r.err;
+  std::map<std::string, json> ended;
+  for (const json& e : events(r.err, "run_ended")) ended[e["job"]] = e;
+  EXPECT_EQ(ended["stuck"]["result"], "start_failed");
+  EXPECT_NE(ended["stuck"]["error"].get<std::string>().find("env.TOKEN: ${file:pipe}: "), std::string::npos) << ended["stuck"];
+  EXPECT_NE(ended["stuck"]["error"].get<std::string>().find("is not a regular file"), std::string::npos) << ended["stuck"];
+  EXPECT_EQ(ended["well"]["result"], "success");
 }
 
 TEST(run, ends_well_whatever_the_jobs_did_and_sums_up) {

@@ -1,8 +1,10 @@
 #include <looptask/real_host.hpp>
 
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <chrono>
@@ -205,6 +207,35 @@ TEST_F(Files, ReadIsBounded) {
   host.files().append(path, "12345");
   EXPECT_EQ(host.files().read(path, 5), "12345");
   EXPECT_THROW(host.files().read(path, 4), std::system_error);
+}
+
+// The open of a FIFO would wait for its other end, and a device may have no end.
+TEST_F(Files, NothingButRegularFilesIsReadOrWritten) {
+  ASSERT_EQ(::mkfifo(path.c_str(), 0600), 0);
+  const auto refusal = [&](const auto& call) -> int {
+    try {
+      call();
+    } catch (const std::system_error& e) {
+      EXPECT_NE(std::string(e.what()).find("is not a regular file"), std::string::npos) << e.what();
+      return e.code().value();
+    }
+    return 0;
+  };
+  EXPECT_EQ(refusal([&] { static_cast<void>(host.files().read(path)); }), EINVAL);
+  EXPECT_EQ(refusal([&] { static_cast<void>(host.files().read("/dev/zero")); }), EINVAL);
+  EXPECT_EQ(refusal([&] { host.files().append("/dev/null", "x"); }), EINVAL);
+  const int reader = ::open(path.c_str(), O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+  EXPECT_EQ(refusal([&] { host.files().append(path, "x"); }), EINVAL);
+  ::close(reader);
+}
+
+TEST_F(Files, ADirectoryIsNoFile) {
+  try {
+    static_cast<void>(host.files().read(folder.path()));
+    FAIL();
+  } catch (const std::system_error& e) {
+    EXPECT_EQ(e.code().value(), EISDIR);
+  }
 }
 
 TEST_F(Files, ErrorsNameThePath) {
