@@ -156,6 +156,10 @@ void engine::core::restore_run(job& j, const ledger::run_record& record, const s
     known.output_tail = last.output_tail;
     known.output_dropped = last.output_dropped;
     run->ended = std::move(known);
+    ledger::attempt_record current = last;
+    current.output_head.clear();
+    current.output_tail.clear();
+    run->record.attempts.assign(1, std::move(current));
   }
   j.state.active.push_back(std::move(active));
   j.runs.push_back(std::move(run));

@@ -25,12 +25,6 @@ std::string_view reason(schedule::stop_reason why) {
   return "shutdown";
 }
 
-ledger::attempt_record without_output(ledger::attempt_record attempt) {
-  attempt.output_head.clear();
-  attempt.output_tail.clear();
-  return attempt;
-}
-
 }  // namespace
 
 live_run* job::find(const schedule::slot_id& id) noexcept {
@@ -95,7 +89,7 @@ struct engine::core::hand {
     ledger::attempt_record attempt;
     attempt.n = n;
     attempt.started = clocks::wall_of(at, now);
-    run.record.attempts.push_back(attempt);
+    run.record.attempts.assign(1, attempt);
     run.changed.push_back(std::move(attempt));
     self.save_run(run, out);
     j.unsaved = true;
@@ -253,7 +247,6 @@ void engine::core::carry_out(job& j, const schedule::decision& what, const momen
 void engine::core::save_run(live_run& run, package& out) const {
   ledger::run_record record = run.record;
   record.attempts = std::exchange(run.changed, {});
-  for (ledger::attempt_record& known : run.record.attempts) known = without_output(std::move(known));
   out.batch.runs.push_back(std::move(record));
 }
 

@@ -54,7 +54,7 @@ struct event {
   instant wall{};                                   // when it happened, wall clock
   instant elapsed{};                                // the same on the elapsed timeline
   std::string_view job;                             // empty: the service as a whole
-  const ledger::run_record* run = nullptr;          // valid during the call; its attempts carry no output
+  const ledger::run_record* run = nullptr;          // valid during the call; of its attempts the last alone, without output
   const ledger::attempt_record* attempt = nullptr;  // valid during the call; on attempt_ended with its output
   std::string_view error;                           // of the attempt or run: one line
   std::string_view text;                            // one sentence

@@ -19,7 +19,9 @@ namespace looptask::engine {
 // A run that is open in the ledger, or about to be.
 struct live_run {
   schedule::slot_id id;
-  ledger::run_record record;                    // as last submitted, or about to be; its attempts carry no output
+  // As last submitted, or about to be. Of its attempts the current one alone, without its output: the ledger keeps the others,
+  // so a run costs the same however often it is tried again.
+  ledger::run_record record;
   std::vector<ledger::attempt_record> changed;  // attempts of which the ledger does not know all yet, with their output
   std::shared_ptr<job_body> body;               // of the current attempt
   std::unique_ptr<live_attempt> attempt;

@@ -92,7 +92,7 @@ void add_run(json& line, const ledger::run_record& r, event_kind what) {
     line["outcome"] = to_string(r.outcome);
     if (r.result) line["result"] = to_string(*r.result);
     if (r.started && r.ended) line["duration"] = seconds(*r.ended - *r.started);
-    if (!r.attempts.empty()) line["attempts"] = r.attempts.size();
+    if (!r.attempts.empty()) line["attempts"] = r.attempts.back().n;
   }
   if (r.why != cause::none) line["cause"] = to_string(r.why);
   if (!r.detail.empty()) line["detail"] = r.detail;
@@ -133,7 +133,7 @@ std::string event_log::text_of(const engine::event& e) {
     case event_kind::run_ended: {
       std::string text = r->result ? std::string(to_string(*r->result)) : "ended";
       if (r->started && r->ended) text += " in " + duration_words(*r->ended - *r->started);
-      if (r->attempts.size() > 1) text += ", " + std::to_string(r->attempts.size()) + " attempts";
+      if (!r->attempts.empty() && r->attempts.back().n > 1) text += ", " + std::to_string(r->attempts.back().n) + " attempts";
       if (!e.error.empty()) text += ": " + std::string(e.error);
       if (const auto words = last_words_.find(r->run_id); words != last_words_.end())
         text += "; it said " + in_quotes(words->second);

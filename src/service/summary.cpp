@@ -19,10 +19,7 @@ void note_run(summary::numbers& of, const ledger::run_record& run) {
   ++of.runs;
   if (run.result) ++of.results[static_cast<std::size_t>(*run.result)];
   if (run.lateness) of.lateness.add(*run.lateness);
-  for (const ledger::attempt_record& attempt : run.attempts) {
-    if (attempt.n > 1) ++of.retries;
-    if (attempt.result == run_result::timeout) ++of.timeouts;
-  }
+  if (!run.attempts.empty()) of.retries += run.attempts.back().n - 1;
 }
 
 std::string slots_in_words(const summary::numbers& of) {
@@ -83,6 +80,7 @@ void summary::note(const engine::event& what) {
   if (place == jobs_.end()) place = jobs_.emplace(what.job, numbers{}).first;
   numbers& of = place->second;
   if (what.run == nullptr) return;
+  if (what.what == event_kind::attempt_ended && what.attempt->result == run_result::timeout) ++of.timeouts;
   if (what.what == event_kind::run_ended) note_run(of, *what.run);
   if (what.what == event_kind::slot_not_run) of.not_run[{what.run->outcome, what.run->why}] += what.run->slots;
 }

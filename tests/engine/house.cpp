@@ -160,6 +160,7 @@ void house::on_event(const event& e) {
   };
   std::string line = since(e.elapsed) + " " + std::string(to_string(e.what)) + " " + std::string(e.job);
   if (e.run != nullptr) {
+    most_attempts_told = std::max(most_attempts_told, e.run->attempts.size());
     line += (e.run->key.kind == run_kind::manual ? " manual " : " ") + since(e.run->key.nominal);
     if (e.run->slots > 1) line += ".." + since(e.run->nominal_last);
   }

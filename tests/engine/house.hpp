@@ -104,6 +104,7 @@ class house final : public listener {
   std::unique_ptr<fault_store> store;
   std::unique_ptr<engine> it;
   lines log;
+  std::size_t most_attempts_told = 0;  // in the record of one event
   bool listener_throws = false;
   std::optional<stop_report> stopped;
 

@@ -61,6 +61,40 @@ TEST(Start, OutputOfEarlierAttemptsIsNotLostToLaterOnes) {
   EXPECT_EQ(records[0].detail, "it went wrong");
 }
 
+// However often a run is tried again, each attempt costs the same.
+TEST(Start, ARunKeepsNoEarlierAttemptsInItsEventsAndBatches) {
+  constexpr std::uint32_t retries = 1000;
+  house h;
+  schedule::job_definition d = every("a", 3'600'000);
+  d.retry.max = retries;
+  d.retry.backoff = schedule::backoff_kind::fixed;
+  d.retry.delay = ms(10);
+  h.job(d)->result = run_result::failed;
+  h.up();
+  h.run_to(60'000);
+  EXPECT_EQ(h.most_attempts_told, 1U);
+  for (const ledger::batch& b : h.store->seen) {
+    for (const ledger::run_record& r : b.runs) EXPECT_LE(r.attempts.size(), 2U);  // the end of one with the claim of the next
+  }
+  EXPECT_EQ(h.records().at(0).attempts.size(), retries + 1);
+}
+
+TEST(Start, ARestoredRunKeepsItsLastAttemptAlone) {
+  house h;
+  schedule::job_definition d = every("a", 3'600'000);
+  d.retry.max = 10;
+  d.retry.backoff = schedule::backoff_kind::fixed;
+  d.retry.delay = ms(1000);
+  h.job(d)->result = run_result::failed;
+  h.up();
+  h.run_to(4500);
+  h.up();
+  h.most_attempts_told = 0;
+  h.run_to(60'000);
+  EXPECT_EQ(h.most_attempts_told, 1U);
+  EXPECT_EQ(h.records().at(0).attempts.size(), 5U);
+}
+
 TEST(Limit, StartsInOrderOfDueThenName) {
   house h;
   h.options.max_running = 1;

@@ -11,11 +11,13 @@ class Summary : public testing::Test {
  protected:
   summary total;
 
-  void note(event_kind what, std::string_view job, const ledger::run_record* run) {
+  void note(event_kind what, std::string_view job, const ledger::run_record* run,
+            const ledger::attempt_record* attempt = nullptr) {
     engine::event e;
     e.what = what;
     e.job = job;
     e.run = run;
+    e.attempt = attempt;
     total.note(e);
   }
   void run_ended(const std::string& job, run_result result, microseconds late, const std::vector<run_result>& attempts = {}) {
@@ -24,9 +26,11 @@ class Summary : public testing::Test {
     r.result = result;
     r.lateness = late;
     for (const run_result each : attempts) {
-      r.attempts.emplace_back();
-      r.attempts.back().n = static_cast<std::uint32_t>(r.attempts.size());
-      r.attempts.back().result = each;
+      ledger::attempt_record attempt;
+      attempt.n = r.attempts.empty() ? 1 : r.attempts.back().n + 1;
+      attempt.result = each;
+      r.attempts.assign(1, attempt);
+      note(event_kind::attempt_ended, job, &r, &attempt);
     }
     note(event_kind::run_ended, job, &r);
   }
