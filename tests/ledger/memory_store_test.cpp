@@ -11,7 +11,8 @@ class memory_backend final : public backend {
 
 std::unique_ptr<backend> make_backend() { return std::make_unique<memory_backend>(); }
 
-INSTANTIATE_TEST_SUITE_P(Memory, StoreConformance, testing::Values(backend_factory{"memory", make_backend}));
+INSTANTIATE_TEST_SUITE_P(Memory, StoreConformance, testing::Values(backend_factory{"memory", make_backend}),
+                         [](const auto& each) { return std::string(each.param.name); });
 
 TEST(MemoryStoreDeathTest, ARecordOfNoSlotIsMisuse) {
   test_loop home;

@@ -98,7 +98,14 @@ TEST(SqliteStoreUnderLoad, TheLogDoesNotGrowWithTheHistory) {
   EXPECT_LT(std::filesystem::file_size(directory.file("history.db-wal")), 10'000'000U);
 }
 
-class QueryPlan : public testing::TestWithParam<std::pair<const char*, run_query>> {};
+struct plan_case {
+  const char* name;
+  const char* index;
+  run_query query;
+};
+void PrintTo(const plan_case& what, std::ostream* out) { *out << what.index; }
+
+class QueryPlan : public testing::TestWithParam<plan_case> {};
 
 // 1,000,000 records stay usable only if no query looks at all of them for the first page.
 TEST_P(QueryPlan, SearchesAnIndexAndSortsOnlyEqualNominals) {
@@ -106,20 +113,22 @@ TEST_P(QueryPlan, SearchesAnIndexAndSortsOnlyEqualNominals) {
   test_loop home;
   { open_sqlite_store(directory.path(), durability::process, home); }
   connection db(directory.file("history.db"), access::read_only);
-  statement query(db, ("explain query plan " + runs_query_text(GetParam().second)).c_str());
+  statement query(db, ("explain query plan " + runs_query_text(GetParam().query)).c_str());
   statement::cursor rows(query);
   std::string plan;
   while (rows.next()) plan += std::string(query.bytes(3)) + "\n";
-  EXPECT_NE(plan.find(std::string("SEARCH runs USING INDEX ") + GetParam().first), std::string::npos) << plan;
+  EXPECT_NE(plan.find(std::string("SEARCH runs USING INDEX ") + GetParam().index), std::string::npos) << plan;
   EXPECT_EQ(plan.find("SCAN"), std::string::npos) << plan;
   EXPECT_EQ(plan.find("TEMP B-TREE FOR ORDER BY"), std::string::npos) << plan;
 }
 
-INSTANTIATE_TEST_SUITE_P(All, QueryPlan,
-                         testing::Values(std::pair("runs_by_nominal", run_query{.limit = 20}),
-                                         std::pair("runs_by_nominal", run_query{.ran_only = false}),
-                                         std::pair("runs_ran_of_job", run_query{.job = "a", .limit = 20}),
-                                         std::pair("runs_key", run_query{.job = "a", .since = instant{}, .ran_only = false})));
+INSTANTIATE_TEST_SUITE_P(
+    All, QueryPlan,
+    testing::Values(plan_case{"newest_runs", "runs_by_nominal", {.limit = 20}},
+                    plan_case{"newest_slots", "runs_by_nominal", {.ran_only = false}},
+                    plan_case{"newest_runs_of_a_job", "runs_ran_of_job", {.job = "a", .limit = 20}},
+                    plan_case{"slots_of_a_job_since", "runs_key", {.job = "a", .since = instant{}, .ran_only = false}}),
+    [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace
 }  // namespace looptask::ledger

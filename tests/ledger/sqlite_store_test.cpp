@@ -21,7 +21,8 @@ std::unique_ptr<backend> make_full() { return std::make_unique<sqlite_backend>(d
 std::unique_ptr<backend> make_process() { return std::make_unique<sqlite_backend>(durability::process); }
 
 INSTANTIATE_TEST_SUITE_P(Sqlite, StoreConformance,
-                         testing::Values(backend_factory{"full", make_full}, backend_factory{"process", make_process}));
+                         testing::Values(backend_factory{"full", make_full}, backend_factory{"process", make_process}),
+                         [](const auto& each) { return std::string(each.param.name); });
 
 }  // namespace
 }  // namespace looptask::ledger
