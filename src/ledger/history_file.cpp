@@ -3,6 +3,7 @@
 #include <sqlite3.h>
 
 #include <cerrno>
+#include <system_error>
 
 namespace looptask::ledger {
 namespace {
@@ -113,26 +114,32 @@ void keep_log_files(connection& db) {
   sqlite3_file_control(db.handle(), "main", SQLITE_FCNTL_PERSIST_WAL, &on);
 }
 
-std::unique_ptr<connection> open_or_create(const std::string& path) {
+// A history holds whatever jobs wrote, so it begins readable for its owner alone; who wants it otherwise changes the mode,
+// which is kept. SQLite gives the files beside it the same mode.
+std::unique_ptr<connection> open_or_create(const std::string& path, file_port& files) {
   try {
-    return std::make_unique<connection>(path, access::read_write);
-  } catch (const sqlite_error& why) {
-    // SQLite's last attempt was to open it for reading: its errno says nothing about why the file could not be made.
-    if (why.code() != SQLITE_CANTOPEN || why.system_error() != ENOENT) throw;
-    throw std::runtime_error(path + ": cannot be created: the directory is not there, or this user may not write to it");
+    if (!files.exists(path)) files.append(path, {});
+  } catch (const std::system_error& why) {
+    const bool place = why.code() == std::errc::no_such_file_or_directory || why.code() == std::errc::permission_denied;
+    throw std::runtime_error(path + ": cannot be created: " +
+                             (place ? "the directory is not there, or this user may not write to it" : why.code().message()));
   }
+  try {
+    auto db = std::make_unique<connection>(path, access::read_write);
+    if (db->writable()) return db;
+  } catch (const sqlite_error& why) {
+    if (why.code() != SQLITE_CANTOPEN || why.system_error() != EACCES) throw;
+  }
+  throw std::runtime_error(
+      path + ": this user may not write the file: give it to the service's user, or choose another data directory");
 }
 
 std::string file_in(const std::string& directory) { return directory + "/history.db"; }
 
 }  // namespace
 
-std::unique_ptr<connection> open_history_to_write(const std::string& directory, durability level) {
-  auto db = open_or_create(file_in(directory));
-  if (!db->writable()) {
-    throw std::runtime_error(
-        db->path() + ": this user may not write the file: give it to the service's user, or choose another data directory");
-  }
+std::unique_ptr<connection> open_history_to_write(const std::string& directory, durability level, file_port& files) {
+  auto db = open_or_create(file_in(directory), files);
   const bool present = check_schema(*db);
   if (const std::string mode = db->word("pragma journal_mode = wal"); mode != "wal") {
     throw std::runtime_error(db->path() + ": the file system offers no write-ahead log (journal mode stays " + mode +

@@ -63,8 +63,8 @@ struct history_writer::statements {
   statement set_clock, set_alive, set_job, remove_job, find_run, insert_run, update_run, set_attempt;
 };
 
-history_writer::history_writer(const std::string& directory, durability level)
-    : db_(open_history_to_write(directory, level)), prepared_(std::make_unique<statements>(*db_)), level_(level) {
+history_writer::history_writer(const std::string& directory, durability level, file_port& files)
+    : db_(open_history_to_write(directory, level, files)), prepared_(std::make_unique<statements>(*db_)), level_(level) {
   sqlite3_wal_hook(
       db_->handle(),
       [](void* self, sqlite3*, const char*, int pages) {

@@ -16,7 +16,7 @@ namespace looptask::ledger {
 
 class history_writer {
  public:
-  history_writer(const std::string& directory, durability level);
+  history_writer(const std::string& directory, durability level, file_port& files);
   ~history_writer();
 
   // For each batch the reason why it is refused, or nullopt: durable. `alive` goes along without a sync of its own. `synced`

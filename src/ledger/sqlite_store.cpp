@@ -52,15 +52,7 @@ class writer_thread {
     pthread_setname_np(thread_.native_handle(), "ledger");
   }
 
-  // Returns when the group in hand, if any, has been written and handed over.
-  ~writer_thread() {
-    {
-      const std::lock_guard lock(mutex_);
-      stopping_ = true;
-    }
-    changed_.notify_one();
-    thread_.join();
-  }
+  ~writer_thread() { stop(); }
   writer_thread(const writer_thread&) = delete;
   writer_thread& operator=(const writer_thread&) = delete;
 
@@ -73,10 +65,23 @@ class writer_thread {
     changed_.notify_one();
   }
 
+  // Returns when the group in hand, if any, has been written and handed over: whether the storage took the last one.
+  bool stop() {
+    {
+      const std::lock_guard lock(mutex_);
+      stopping_ = true;
+    }
+    changed_.notify_one();
+    if (thread_.joinable()) thread_.join();
+    return well_;
+  }
+
  private:
   void serve() {
     while (std::optional<group> what = take()) {
-      finished_(write_group(writer_, *what));
+      group_result result = write_group(writer_, *what);
+      well_ = !result.storage_error;
+      finished_(std::move(result));
       writer_.checkpoint_if_due();  // after the result went home: nobody waits for it
     }
   }
@@ -93,6 +98,7 @@ class writer_thread {
   std::condition_variable changed_;
   std::optional<group> next_;
   bool stopping_ = false;
+  bool well_ = true;  // the thread's own until it has been joined
   std::thread thread_;
 };
 
@@ -110,14 +116,15 @@ class sqlite_store final : public store {
       : home_(home),
         way_home_(home.handle()),
         dispatch_(home, *this),
-        writer_(directory, level),
+        writer_(directory, level, home.where().files()),
         reader_(open_history_to_read(directory)),
         thread_(std::make_unique<writer_thread>(writer_, [this](group_result result) { come_home(std::move(result)); })) {}
 
   ~sqlite_store() override {
-    thread_.reset();
-    // What waited is written here, after the thread's last group. Nobody was told that it is durable, so nobody is told of a
-    // failure either.
+    const bool well = thread_->stop();
+    // What waited is written here, after the thread's last group; not if that has failed and nobody has heard of it yet: then
+    // nothing overtakes it. Nobody was told that it is durable, so nobody is told of a failure either.
+    if (writing_ && !well) return;
     if (!queue_.empty() || alive_) {
       group rest = take_queue();
       write_group(writer_, rest);

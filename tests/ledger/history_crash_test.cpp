@@ -67,6 +67,8 @@ class writer_process {
 TEST(HistoryAfterKill, WhatWasAcknowledgedIsThereAndNoBatchInPart) {
   const temporary_directory directory;
   chmod(directory.path().c_str(), 0755);
+  std::ofstream{directory.file("history.db")};
+  chmod(directory.file("history.db").c_str(), 0644);  // and so the files beside it: anybody may read
   std::int64_t held = 0;
   for (int life = 0; life < 20; ++life) {
     writer_process writer(directory.path(), held);

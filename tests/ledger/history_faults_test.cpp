@@ -119,8 +119,28 @@ TEST_F(HistoryFaults, AFileThatMayNotBeWrittenIsNamed) {
   EXPECT_SAYS(said, "may not write");
 }
 
+TEST_F(HistoryFaults, ANewHistoryIsReadableForItsOwnerAlone) {
+  chmod(directory.path().c_str(), 0755);
+  const auto running = open();
+  commit_well(*running, home, of(closed_run("a", 1)));
+  using std::filesystem::perms;
+  for (const char* const end : {"", "-wal", "-shm"}) {
+    EXPECT_EQ(std::filesystem::status(file + end).permissions(), perms::owner_read | perms::owner_write) << end;
+  }
+}
+
+TEST_F(HistoryFaults, WhoWasGrantedReadingCanReadTheHistory) {
+  chmod(directory.path().c_str(), 0755);
+  write_one();
+  for (const char* const end : {"", "-wal", "-shm"}) chmod((file + end).c_str(), 0644);
+  EXPECT_EQ(as_nobody([this] { return std::to_string(open_sqlite_reader(directory.path())->runs({}).size()); }), "1");
+}
+
+// The files beside it get its mode as well.
 TEST_F(HistoryFaults, WhoMayOnlyReadTheDirectoryCanReadTheHistory) {
   chmod(directory.path().c_str(), 0755);
+  std::ofstream{file};
+  chmod(file.c_str(), 0644);
   const auto read = [this] { return std::to_string(open_sqlite_reader(directory.path())->runs({}).size()); };
   {
     const auto running = open();
@@ -223,6 +243,17 @@ TEST_F(HistoryFaults, AFailedBatchTakesThoseBehindItAlong) {
   home.run_until([&] { return failed.size() == 2; });
   EXPECT_EQ(failed, (std::vector<bool>{true, true}));
   EXPECT_TRUE(ledger->runs({}).empty());
+}
+
+TEST_F(HistoryFaults, NothingOvertakesAtTheEndOfTheStoreEither) {
+  {
+    const file_size_limit limit(120'000);  // too little for the first, enough for the second
+    const auto ledger = open();
+    ledger->submit(of(big_run(1)), [](const commit_error&) {});
+    home->run_once();  // the first is being written; nobody will hear how that ends
+    ledger->submit(of(open_run("small", 2)), [](const commit_error&) {});
+  }
+  EXPECT_TRUE(open_sqlite_reader(directory.path())->runs({}).empty());
 }
 
 TEST_F(HistoryFaults, ASignOfLifeThatFailsIsCounted) {
