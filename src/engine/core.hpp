@@ -92,7 +92,9 @@ struct engine::core final : public job_waker, public attempt_watcher {
   void note_start(job& j, live_run& run, const moment& now);
   void tell(const pending_event& what);
   void tell_now(event_kind what, std::string_view job, std::string text);
+  void tell_soon(pending_event what);
   void on_attempt_process(live_attempt& of, const process_identity& who) override;
+  void on_attempt_unkillable(live_attempt& of, int left) override;
   void on_attempt_end(live_attempt& of, attempt_end how) override;
   void on_misbehaviour(live_attempt& of, std::string what) override;
   void beat();

@@ -112,7 +112,7 @@ void engine::core::tell(const pending_event& what) {
   }
 }
 
-// For what no decision stands behind. Told soon, so that a listener never finds the engine in the middle of its work.
+// For what no decision stands behind.
 void engine::core::tell_now(event_kind what, std::string_view job, std::string text) {
   const moment now = clocks_.now();
   pending_event e;
@@ -121,8 +121,13 @@ void engine::core::tell_now(event_kind what, std::string_view job, std::string t
   e.elapsed = now.elapsed;
   e.job = std::string(job);
   e.text = std::move(text);
-  loop_.call_soon([this, living = std::weak_ptr<char>(living_), e = std::move(e)] {
-    if (!living.expired()) tell(e);
+  tell_soon(std::move(e));
+}
+
+// So that a listener never finds the engine in the middle of its work.
+void engine::core::tell_soon(pending_event what) {
+  loop_.call_soon([this, living = std::weak_ptr<char>(living_), what = std::move(what)] {
+    if (!living.expired()) tell(what);
   });
 }
 
@@ -136,6 +141,24 @@ void engine::core::on_attempt_process(live_attempt& of, const process_identity& 
   run->changed.push_back(attempt);
   j->unsaved = true;  // with the record goes the job's last start: a restart counts on from the start that the record shows
   touch(*j);
+}
+
+// The run goes on: it keeps its place, so that nothing of the job starts beside what is left.
+void engine::core::on_attempt_unkillable(live_attempt& of, int left) {
+  job* const j = find(of.job());
+  live_run* const run = j == nullptr ? nullptr : j->find({of.key().kind, of.key().nominal, of.key().epoch});
+  if (run == nullptr || run->record.attempts.empty() || run->record.attempts.back().n != of.n()) return;
+  const moment now = clocks_.now();
+  pending_event e;
+  e.what = event_kind::leftovers_alive;
+  e.wall = now.wall;
+  e.elapsed = now.elapsed;
+  e.job = of.job();
+  e.run = run->record;
+  e.attempt = run->record.attempts.back();
+  e.text = std::to_string(left) + (left == 1 ? " process" : " processes") +
+           " of the run would not die; it keeps its place, and killing goes on";
+  tell_soon(std::move(e));
 }
 
 void engine::core::on_attempt_end(live_attempt& of, attempt_end how) {

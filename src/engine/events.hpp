@@ -39,7 +39,7 @@ enum class event_kind : std::uint8_t {
   clock_plausible,    // they go on
   loop_stalled,       // text: for how long
   leftovers_killed,   // text: how many processes of an earlier life
-  leftovers_alive,    // text: some would not die; the job waits, and killing goes on
+  leftovers_alive,    // text: some would not die; the job waits, and killing goes on; of this life: run, attempt
   ledger_trouble,     // text: the store's message; nothing starts until it heals
   ledger_healed,
   record_refused,   // text: the store refused a record of this job

@@ -35,6 +35,9 @@ struct attempt_end {
 class attempt_events {
  public:
   virtual void on_process(const process_identity& who) = 0;  // at most once, before on_end; so that a restart finds survivors
+  // Some of it would not die although it was killed, `left` processes. Killing goes on, and on_end still follows, when nothing
+  // is left. May come again.
+  virtual void on_unkillable(int left) = 0;
   virtual void on_end(attempt_end how) = 0;  // exactly once, never from inside start(); the attempt may be destroyed inside it
 
  protected:

@@ -62,6 +62,10 @@ void live_attempt::on_process(const process_identity& who) {
   if (!ended_ && !deaf_) watcher_.on_attempt_process(*this, who);
 }
 
+void live_attempt::on_unkillable(int left) {
+  if (!ended_ && !deaf_) watcher_.on_attempt_unkillable(*this, left);
+}
+
 void live_attempt::on_end(attempt_end how) {
   if (deaf_) return;
   if (std::exchange(ended_, true)) {

@@ -17,6 +17,7 @@ class live_attempt;
 class attempt_watcher {
  public:
   virtual void on_attempt_process(live_attempt& of, const process_identity& who) = 0;
+  virtual void on_attempt_unkillable(live_attempt& of, int left) = 0;
   virtual void on_attempt_end(live_attempt& of, attempt_end how) = 0;  // once
   virtual void on_misbehaviour(live_attempt& of, std::string what) = 0;
 
@@ -44,6 +45,7 @@ class live_attempt final : public attempt_events {
 
  private:
   void on_process(const process_identity& who) override;
+  void on_unkillable(int left) override;
   void on_end(attempt_end how) override;
 
   attempt_watcher& watcher_;

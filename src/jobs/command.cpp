@@ -11,6 +11,10 @@
 namespace looptask::jobs {
 namespace {
 
+// What does not die is killed again after this long, then after twice as long each time.
+constexpr duration first_repeat_of_kill = std::chrono::seconds(1);
+constexpr duration longest_repeat_of_kill = std::chrono::seconds(60);
+
 // One attempt. The three ends (main process, output, session) come from the port in any order; conclude() is where the last
 // of them leads.
 class command_attempt final : public engine::attempt, private process_events {
@@ -58,6 +62,7 @@ class command_attempt final : public engine::attempt, private process_events {
 
   void on_exit(const process_exit& how) override {
     exit_ = how;
+    if (again_timer_.armed()) return kill_again();  // it has died at last
     if (killing_) return;
     if (output_open_)
       drain_timer_.arm_after(output_drain);
@@ -74,15 +79,24 @@ class command_attempt final : public engine::attempt, private process_events {
     main_ended_first_ = exit_.has_value();
     kill_timer_.cancel();
     drain_timer_.cancel();
+    kill_again();
+  }
+
+  void kill_again() {
+    again_timer_.cancel();
     child_->kill_session([this](int killed, int left) { on_killed(killed, left); });
   }
 
   // What the dead wrote before they died still lies in the pipe: it is read before the loop comes to rest. Somebody outside
   // of the session may hold the other end for ever; the end of the output is not waited for again.
+  // While something is left the attempt goes on, so that nothing of the job starts beside it.
   void on_killed(int killed, int left) {
+    killed_ = std::max(killed_, killed);
+    if (left > 0) {
+      again_timer_.arm_after(std::min(longest_repeat_of_kill, first_repeat_of_kill * (1 << std::min(in_vain_++, 6))));
+      return events_.on_unkillable(left);
+    }
     session_empty_ = true;
-    killed_ = killed;
-    left_ = left;
     if (!output_open_) return conclude();
     loop_.call_idle([weak = std::weak_ptr<command_attempt*>(self_)] {
       if (const auto self = weak.lock()) (*self)->conclude();
@@ -107,7 +121,6 @@ class command_attempt final : public engine::attempt, private process_events {
 
   // Empty: it went well.
   std::string describe_failure() const {
-    if (left_ > 0) return std::to_string(left_) + " of its processes cannot be killed";
     if (!exit_ || (!exit_->code && !exit_->signal)) return "how it ended is not known: something else took its exit status";
     if (exit_->signal) return "killed by " + signal_name(*exit_->signal);
     const auto& good = options_->success_codes;
@@ -118,6 +131,7 @@ class command_attempt final : public engine::attempt, private process_events {
   void end(engine::attempt_end how) {
     kill_timer_.cancel();
     drain_timer_.cancel();
+    again_timer_.cancel();
     self_.reset();
     child_.reset();  // no more calls
     how.output_head = output_.head();
@@ -137,12 +151,13 @@ class command_attempt final : public engine::attempt, private process_events {
   bool stopping_ = false;
   bool killing_ = false;           // KILL has been asked for; nothing else is decided from here on
   bool main_ended_first_ = false;  // before KILL was asked for: the others are leftovers
-  bool session_empty_ = false;     // KILL has been reported back
+  bool session_empty_ = false;     // nothing of it is alive
   int killed_ = 0;
-  int left_ = 0;
+  int in_vain_ = 0;  // how often something was left after KILL
   std::shared_ptr<command_attempt*> self_ = std::make_shared<command_attempt*>(this);
   timer_of<&command_attempt::kill_session> kill_timer_{loop_, *this};
   timer_of<&command_attempt::on_drained> drain_timer_{loop_, *this};
+  timer_of<&command_attempt::kill_again> again_timer_{loop_, *this};
 };
 
 class command final : public engine::job_body {

@@ -4,7 +4,9 @@
 // A run ends when its main process has ended and its output is closed, or 2 s after its end if somebody still holds the
 // output open; then whatever is left of its session is killed. It is a success only if we saw the main process exit with one
 // of the codes that count as success and nothing of its session is left alive. stop() sends the stop signal to the process
-// group (and CONT, so that a stopped one hears it), after `kill_after` KILL to the whole session.
+// group (and CONT, so that a stopped one hears it), after `kill_after` KILL to the whole session. What KILL does not end (a
+// process in a sleep that nothing interrupts, or of another user) keeps the attempt going: it is told as on_unkillable and
+// killed again, from time to time, until it is gone.
 //
 // Owner: the loop's thread. The body and its attempts must go before the loop does.
 //

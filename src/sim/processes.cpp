@@ -24,6 +24,9 @@ bool has_no_effect(int signal) {
   return signal == 0 || signal == SIGCHLD || signal == SIGCONT || signal == SIGURG || signal == SIGWINCH;
 }
 
+// After this long without dying, a process is reported instead of waited for.
+constexpr duration kill_bound = std::chrono::seconds(5);
+
 duration later(duration start, duration by) { return by == for_ever ? for_ever : start + by; }
 
 }  // namespace
@@ -62,6 +65,10 @@ struct virtual_processes::session {
     for (const duration child : child_ends) end = std::max(end, child);
     return end;
   }
+  int alive_at(duration now) const {
+    return (main_end > now ? 1 : 0) +
+           static_cast<int>(std::count_if(child_ends.begin(), child_ends.end(), [now](duration end) { return end > now; }));
+  }
 };
 
 class virtual_processes::handle final : public child_process {
@@ -90,11 +97,13 @@ class virtual_processes::handle final : public child_process {
     const int killed = port_.signal(who_, SIGKILL).children;
     who_->killed.push_back(std::move(done));
     // Planned after the ends it brought about, so it is reported after them.
-    port_.world_.agenda_.add(port_.world_.now_, rank::ordinary, [who = who_, killed] {
+    world& where = port_.world_;
+    const duration answer = std::clamp(who_->last_end(), where.now_, where.now_ + kill_bound);
+    where.agenda_.add(answer, rank::ordinary, [&where, who = who_, killed] {
       if (who->killed.empty()) return;  // the handle is gone
       unique_function<void(int, int)> next = std::move(who->killed.front());
       who->killed.erase(who->killed.begin());
-      next(killed, 0);
+      next(killed, who->alive_at(where.now_));
     });
   }
 
@@ -237,8 +246,11 @@ virtual_processes::ended virtual_processes::signal(const session_pointer& who, i
   ended count;
   if (who->main_end > now) {
     if (forced || who->what.on_signal == reaction::dies) {
-      who->main_end = now;
-      who->end_signal = number;
+      const duration end = later(now, forced ? who->what.outlives_kill : duration(0));
+      if (end < who->main_end) {
+        who->main_end = end;
+        who->end_signal = number;
+      }
       ++count.main;
     } else if (who->what.on_signal == reaction::exits && !who->asked) {
       who->asked = true;
@@ -252,7 +264,7 @@ virtual_processes::ended virtual_processes::signal(const session_pointer& who, i
   }
   for (std::size_t i = 0; i < who->child_ends.size(); ++i) {
     if (who->child_ends[i] <= now || (!forced && who->what.children[i].on_signal == reaction::ignores)) continue;
-    who->child_ends[i] = now;
+    who->child_ends[i] = std::min(who->child_ends[i], later(now, forced ? who->what.children[i].outlives_kill : duration(0)));
     ++count.children;
   }
   plan(who);
@@ -268,6 +280,8 @@ void virtual_processes::kill_leftovers(std::vector<leftover> runs, unique_functi
 
 void virtual_processes::search_and_kill(const std::vector<leftover>& runs, unique_function<void(int killed, int left)> done) {
   int killed = 0;
+  std::vector<session_pointer> found;
+  duration answer = world_.now_;
   const std::map<std::int32_t, session_pointer> present = sessions_;
   for (const auto& [pid, who] : present) {
     const session& one = *who;
@@ -278,11 +292,17 @@ void virtual_processes::search_and_kill(const std::vector<leftover>& runs, uniqu
     if (!wanted) continue;
     const ended count = signal(who, SIGKILL);
     killed += count.main + count.children;
+    answer = std::max(answer, who->last_end());
+    found.push_back(who);
   }
   world_.trace_.record(world_.now_, "kill-leftovers", killed);
   std::erase_if(answers_, [this](const agenda::entry& entry) { return entry.at < world_.now_; });
-  answers_.push_back(
-      world_.agenda_.add(world_.now_, rank::ordinary, [killed, done = std::move(done)]() mutable { done(killed, 0); }));
+  answers_.push_back(world_.agenda_.add(std::min(answer, world_.now_ + kill_bound), rank::ordinary,
+                                        [this, killed, found = std::move(found), done = std::move(done)]() mutable {
+                                          int left = 0;
+                                          for (const session_pointer& who : found) left += who->alive_at(world_.now_);
+                                          done(killed, left);
+                                        }));
 }
 
 std::vector<living_process> virtual_processes::alive() const {
@@ -306,7 +326,11 @@ void virtual_processes::detach() noexcept {
 
 void virtual_processes::end_all() {
   const std::map<std::int32_t, session_pointer> present = sessions_;
-  for (const auto& [pid, who] : present) signal(who, SIGKILL);
+  for (const auto& [pid, who] : present) {
+    who->what.outlives_kill = duration(0);
+    for (program::child& child : who->what.children) child.outlives_kill = duration(0);
+    signal(who, SIGKILL);
+  }
 }
 
 }  // namespace looptask::sim

@@ -15,7 +15,7 @@ namespace looptask::sim {
 
 inline constexpr duration for_ever = duration::max();
 
-// How a process meets a signal that would end it by default. KILL always ends it.
+// How a process meets a signal that would end it by default. KILL always ends it, sooner or later (`outlives_kill`).
 enum class reaction : std::uint8_t {
   dies,     // at once, by the signal
   ignores,  // as if there had been none
@@ -29,6 +29,7 @@ struct program {
   reaction on_signal = reaction::dies;
   duration signal_delay{0};
   int signal_exit_code = 0;
+  duration outlives_kill{0};  // how long it goes on after the first KILL, as in a sleep that nothing interrupts
 
   struct text {
     duration after{0};  // counted from the start; what would come after the end is not written
@@ -41,6 +42,7 @@ struct program {
     duration takes = for_ever;            // counted from the start
     bool holds_output = true;             // keeps the output open, so that its end comes with the last of these
     reaction on_signal = reaction::dies;  // `exits`: as dies
+    duration outlives_kill{0};
   };
   std::vector<child> children{};
 

@@ -8,6 +8,7 @@
 #include <optional>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "engine/job_body.hpp"
 
@@ -42,13 +43,20 @@ class attempt_recorder final : public engine::attempt_events {
 
   std::optional<process_identity> process;
   std::optional<engine::attempt_end> end;
+  std::vector<int> unkillable;           // what on_unkillable said
   unique_function<void()> when_started;  // called when there is a process
+  unique_function<void()> when_unkillable;
 
  private:
   void on_process(const process_identity& who) override {
     EXPECT_FALSE(process || end || starting_);
     process = who;
     if (when_started) when_started();
+  }
+  void on_unkillable(int left) override {
+    EXPECT_FALSE(end || starting_);
+    unkillable.push_back(left);
+    if (when_unkillable) when_unkillable();
   }
   void on_end(engine::attempt_end how) override {
     EXPECT_FALSE(end || starting_);

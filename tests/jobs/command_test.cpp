@@ -1,11 +1,15 @@
 #include "jobs/command.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
 
 #include <looptask/loop.hpp>
 #include <looptask/real_host.hpp>
 
 #include <chrono>
+#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -255,6 +259,46 @@ TEST_F(Command, KillBeforeThereIsAProcessLeavesNone) {
   events.run();
   EXPECT_NE(recorder.end.value().result, run_result::success);
   EXPECT_TRUE(!recorder.process || nothing_left());
+}
+
+// What became another user's may not be signalled by an ordinary one. Here root ends it in the end.
+TEST(CommandWithoutPermission, WhatMayNotBeKilledKeepsTheRunGoing) {
+  if (::getuid() != 0) GTEST_SKIP() << "makes a program that changes its user: needs root";
+  const scratch folder;
+  std::filesystem::copy_file("/usr/bin/setpriv", folder.path("other-user"));
+  ASSERT_EQ(::chmod(folder.path("other-user").c_str(), 04755), 0);
+  ASSERT_EQ(::chmod(folder.path().c_str(), 0777), 0);
+  int told[2];
+  ASSERT_EQ(::pipe(told), 0);
+  const pid_t alone = ::fork();
+  ASSERT_GE(alone, 0);
+  if (alone == 0) {
+    if (::setresgid(65533, 65533, 65533) != 0 || ::setresuid(65533, 65533, 65533) != 0) ::_exit(1);
+    ::close(told[0]);
+    real_host host;
+    loop events(host);
+    attempt_recorder recorder(events);
+    recorder.when_unkillable = [&] {
+      if (recorder.unkillable.size() == 1 && ::write(told[1], "x", 1) != 1) ::_exit(3);
+    };
+    command_options options;
+    options.shell =
+        "mkfifo -m 666 up; ./other-user --reuid=65532 --clear-groups sh -c 'echo $$ > up; exec sleep 1000 >/dev/null 2>&1' & "
+        "read -r stranger < up; echo $stranger > stranger";
+    options.workdir = folder.path();
+    const auto body = make_command(events, std::move(options));
+    const engine::attempt_end how = recorder.run(*body);
+    ::_exit(how.result == run_result::success && recorder.unkillable.front() == 1 ? 0 : 2);
+  }
+  ::close(told[1]);
+  char word = 0;
+  EXPECT_EQ(::read(told[0], &word, 1), 1) << "it ended beside its child";
+  if (const std::string stranger = folder.read("stranger"); !stranger.empty()) ::kill(std::stoi(stranger), SIGKILL);
+  int status = 0;
+  ASSERT_EQ(::waitpid(alone, &status, 0), alone);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+  ::close(told[0]);
 }
 
 TEST_F(Command, AFloodOfOutputDoesNotHoldUpTheLoop) {

@@ -82,6 +82,30 @@ TEST_F(virtual_process, dies_of_the_signal_at_once) {
   EXPECT_EQ(events.exit->at, w.reading_at(1s));
 }
 
+TEST_F(virtual_process, that_outlives_kill_is_reported_after_the_bound_and_ends_in_its_own_time) {
+  w.program("job", {.takes = for_ever, .outlives_kill = 8s, .children = {{.outlives_kill = for_ever}}});
+  const auto child = w.processes().spawn(command("job"), events);
+  std::vector<std::string> answers;
+  const auto answer = [&](int killed, int left) { answers.push_back(std::to_string(killed) + "/" + std::to_string(left)); };
+  run_until(1s);
+  child->kill_session(answer);
+  run_until(5999ms);
+  EXPECT_TRUE(answers.empty());
+  run_until(6s);
+  EXPECT_EQ(answers, (lines{"1/2"}));
+  EXPECT_FALSE(events.exit);
+  child->kill_session(answer);  // does not begin its time anew
+  w.processes().kill_leftovers({{"R1", {}}}, answer);
+  run_until(11s);
+  EXPECT_EQ(answers, (lines{"1/2", "1/1", "2/1"}));
+  ASSERT_TRUE(events.exit);
+  EXPECT_EQ(events.exit->at, w.reading_at(9s));
+  EXPECT_EQ(events.exit->signal, SIGKILL);
+  loop.reset();
+  w.reboot();
+  EXPECT_TRUE(w.alive().empty()) << "nothing outlives the machine";
+}
+
 TEST_F(virtual_process, that_ignores_signals_ends_by_kill_session) {
   w.program("job", {.takes = for_ever, .on_signal = reaction::ignores});
   const auto child = w.processes().spawn(command("job"), events);
