@@ -24,7 +24,7 @@ void engine::core::deliver(package what) {
   finish_if_done();
 }
 
-// The ledger will never take these records of one job: its starts do not happen.
+// The ledger will never take this record: the starts that follow from it do not happen.
 void engine::core::refused(package what, const std::string& why) {
   for (const planned_start& next : what.starts) {
     job* const j = find(next.job);

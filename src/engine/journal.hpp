@@ -1,9 +1,13 @@
 #pragma once
 // The one way to the ledger: packages of decisions, one at a time. What a package wants done or told happens after it is
-// durable. A package that fails is submitted again until it succeeds; one that is refused is taken apart by job, so that the
-// record of one job never holds up another.
+// durable. A package that fails is submitted again until it succeeds; one that is refused is taken apart, down to the record
+// that the ledger will never take, so that it holds up no other.
 //
-// Owner: the loop's thread. `deliver` and `troubled` are called on the loop, never inside submit().
+// Owner: the loop's thread. `deliver`, `refuse` and `trouble` are called on the loop, never inside submit().
+//
+//   journal to(loop, *store);
+//   to.deliver = [&](package p) { start(p.starts); };
+//   to.submit({.batch = std::move(records), .starts = {next}});
 #include <cstdint>
 #include <deque>
 #include <memory>
@@ -53,7 +57,7 @@ class journal {
   journal(loop& home, ledger::store& history) : history_(history), retry_(home, *this), living_(std::make_shared<char>()) {}
 
   unique_function<void(package)> deliver;                            // durable: now do it
-  unique_function<void(package, const std::string& why)> refuse;     // of one job: the ledger will never take it
+  unique_function<void(package, const std::string& why)> refuse;     // one record: the ledger will never take it
   unique_function<void(bool troubled, const std::string&)> trouble;  // it began, or it is over
 
   void submit(package what);

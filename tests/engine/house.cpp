@@ -13,8 +13,8 @@ void fault_store::submit(ledger::batch what, unique_function<void(ledger::commit
     home->post([done = std::move(done), why = std::move(why)]() mutable { done(std::move(why)); });
   };
   if (failing) return fail({.failed = true, .message = "disk full", .refused = false});
-  const bool refused =
-      std::any_of(what.runs.begin(), what.runs.end(), [&](const auto& run) { return run.key.job == refused_job; });
+  const bool refused = std::any_of(what.runs.begin(), what.runs.end(),
+                                   [&](const auto& run) { return run.key.job == refused_job || run.key == refused_run; });
   if (refused) return fail({.failed = true, .message = "closed record", .refused = true});
   if (holding) {
     held_.push_back({std::move(what), std::move(done)});

@@ -36,6 +36,7 @@ class fault_store final : public ledger::store {
 
   bool failing = false;                    // every batch fails as if the disk were full
   std::optional<std::string> refused_job;  // batches with a run of this job are refused
+  std::optional<run_key> refused_run;      // batches with a record of this run are refused
   bool holding = false;                    // batches wait until release()
   std::vector<ledger::batch> seen;         // all that were submitted
   std::vector<instant> beats;

@@ -112,6 +112,38 @@ TEST(LedgerTrouble, ARefusedRecordConcernsItsJobAlone) {
   h.store->refused_job.reset();
   h.run_to(3500);
   EXPECT_EQ(bad->started, 1U);
+  std::map<std::string, std::uint64_t> slots;
+  for (const ledger::run_record& r : h.records()) slots[r.key.job] += r.slots;
+  EXPECT_EQ(slots["good"], 4U) << "0 to 3 s";
+  EXPECT_EQ(slots["bad"], 1U) << "all but the refused ones";
+}
+
+// The interrupted run of an earlier life, the slots missed since, and the claim of the next one come in one batch.
+TEST(LedgerTrouble, ARefusedRecordTakesNoOtherOfItsJobWithIt) {
+  house h;
+  const auto body = h.job(every("bad", 1000));
+  body->takes = ms(500);
+  h.job(every("good", 1000));
+  h.up();
+  h.run_to(200);
+  h.crash();
+  h.world.pass_until(ms(5200));
+  h.store->refused_run = run_key{"bad", run_kind::schedule, h.at(0), 0};
+  h.take();
+  h.up();
+  h.run_to(5300);
+  EXPECT_EQ(h.take("record_refused").size(), 1U);
+  h.store->refused_run.reset();
+  h.run_to(8100);
+  EXPECT_EQ(body->started, 5U) << "the catch-up run and those of 6, 7 and 8 s, after the one of 0 s";
+  std::map<std::string, std::map<instant, int>> slots;
+  for (const ledger::run_record& r : h.records()) {
+    for (instant at = r.key.nominal; at <= r.nominal_last; at += ms(1000)) ++slots[r.key.job][at];
+  }
+  for (const std::string job : {"bad", "good"}) {
+    EXPECT_EQ(slots[job].size(), 9U) << job << ": 0 to 8 s";
+    for (const auto& [at, records] : slots[job]) EXPECT_EQ(records, 1) << job;
+  }
 }
 
 TEST(LedgerTrouble, ShutdownDoesNotWaitForItForEver) {
