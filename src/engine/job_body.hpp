@@ -8,6 +8,8 @@
 #include <looptask/host.hpp>
 #include <looptask/run.hpp>
 
+#include "base/shared_text.hpp"
+
 namespace looptask::engine {
 
 struct attempt_context {
@@ -24,7 +26,7 @@ struct attempt_end {
   std::optional<int> signal;
   microseconds cpu{0};
   std::int64_t max_rss = 0;
-  std::string output_head, output_tail;
+  shared_text output_head, output_tail;
   std::uint64_t output_dropped = 0;
   bool leftover_killed = false;  // processes it left behind had to be killed
   // When the work ended, as far as known (process_exit::at): a loop that stood still hears of it later. Never later than

@@ -134,9 +134,10 @@ class command_attempt final : public engine::attempt, private process_events {
     again_timer_.cancel();
     self_.reset();
     child_.reset();  // no more calls
-    how.output_head = output_.head();
-    how.output_tail = output_.tail();
-    how.output_dropped = output_.dropped();
+    output_capture::result kept = std::move(output_).take();
+    how.output_head = std::move(kept.head);
+    how.output_tail = std::move(kept.tail);
+    how.output_dropped = kept.dropped;
     events_.on_end(std::move(how));  // may destroy this
   }
 

@@ -1,6 +1,8 @@
 #include "jobs/output_capture.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <utility>
 
 namespace looptask::jobs {
 
@@ -25,5 +27,11 @@ void output_capture::append(std::string_view bytes) {
 }
 
 std::string output_capture::tail() const { return ring_.substr(oldest_) + ring_.substr(0, oldest_); }
+
+output_capture::result output_capture::take() && {
+  std::rotate(ring_.begin(), ring_.begin() + static_cast<std::ptrdiff_t>(oldest_), ring_.end());
+  oldest_ = 0;
+  return {std::move(head_), std::move(ring_), dropped_};
+}
 
 }  // namespace looptask::jobs

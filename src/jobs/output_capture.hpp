@@ -8,6 +8,7 @@
 //   output_capture kept(256 * 1024);
 //   kept.append(bytes);
 //   kept.head(), kept.tail(), kept.dropped()
+//   std::move(kept).take()  // the same without a copy, once
 #include <cstddef>
 #include <cstdint>
 #include <string>
@@ -24,6 +25,11 @@ class output_capture {
   const std::string& head() const noexcept { return head_; }
   std::string tail() const;  // the last bytes, as far as they are not in the head
   std::uint64_t dropped() const noexcept { return dropped_; }
+  struct result {
+    std::string head, tail;
+    std::uint64_t dropped = 0;
+  };
+  result take() &&;  // in the memory in which it was collected
   std::uint64_t total() const noexcept { return head_.size() + dropped_ + ring_.size(); }
 
  private:

@@ -99,8 +99,8 @@ class attempt_query {
     }
     a.output_dropped = static_cast<std::uint64_t>(rows_.number(11));
     if (with_output_) {
-      a.output_head = rows_.bytes(12);
-      a.output_tail = rows_.bytes(13);
+      a.output_head = std::string(rows_.bytes(12));
+      a.output_tail = std::string(rows_.bytes(13));
     }
     return a;
   }

@@ -28,6 +28,8 @@
 #include <looptask/run.hpp>
 #include <looptask/time.hpp>
 
+#include "base/shared_text.hpp"
+
 namespace looptask::ledger {
 
 struct attempt_record {
@@ -40,8 +42,8 @@ struct attempt_record {
   microseconds cpu{0};
   std::int64_t max_rss = 0;  // bytes
   std::optional<process_identity> process;
-  std::string output_head;           // the first bytes of the output, up to half of history.output_limit
-  std::string output_tail;           // the last ones, as far as they are not in the head
+  shared_text output_head;           // the first bytes of the output, up to half of history.output_limit
+  shared_text output_tail;           // the last ones, as far as they are not in the head
   std::uint64_t output_dropped = 0;  // bytes between head and tail that were not kept
 
   bool operator==(const attempt_record&) const = default;

@@ -167,6 +167,7 @@ void house::on_event(const event& e) {
   if (e.attempt != nullptr) line += "#" + std::to_string(e.attempt->n);
   switch (e.what) {
     case event_kind::attempt_ended:
+      output_told = e.attempt->output_head.view().data();
       line += " " + std::string(to_string(*e.attempt->result));
       break;
     case event_kind::run_ended:

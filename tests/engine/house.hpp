@@ -106,6 +106,7 @@ class house final : public listener {
   std::unique_ptr<engine> it;
   lines log;
   std::size_t most_attempts_told = 0;  // in the record of one event
+  const char* output_told = nullptr;   // where the head of the last attempt's output lies
   bool listener_throws = false;
   std::optional<stop_report> stopped;
 

@@ -61,6 +61,28 @@ TEST(Start, OutputOfEarlierAttemptsIsNotLostToLaterOnes) {
   EXPECT_EQ(records[0].detail, "it went wrong");
 }
 
+// It may be 64 MiB: whoever is told of it, and each try to write it, shares the bytes.
+TEST(Start, OutputIsSharedNotCopied) {
+  house h;
+  h.job(every("a", 60'000))->takes = ms(20);
+  h.up();
+  h.run_to(10);
+  h.store->failing = true;
+  h.run_to(5000);
+  h.store->failing = false;
+  h.run_to(15'000);
+  ASSERT_NE(h.output_told, nullptr);
+  std::size_t tries = 0;
+  for (const ledger::batch& b : h.store->seen) {
+    for (const ledger::run_record& r : b.runs) {
+      if (r.attempts.empty() || r.attempts[0].output_head.empty()) continue;
+      EXPECT_EQ(r.attempts[0].output_head.view().data(), h.output_told);
+      ++tries;
+    }
+  }
+  EXPECT_GE(tries, 2U);
+}
+
 // However often a run is tried again, each attempt costs the same.
 TEST(Start, ARunKeepsNoEarlierAttemptsInItsEventsAndBatches) {
   constexpr std::uint32_t retries = 1000;

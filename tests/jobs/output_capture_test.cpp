@@ -47,6 +47,18 @@ TEST(OutputCapture, ALimitOfOneKeepsTheLastByte) {
   EXPECT_EQ(kept.tail(), "d");
 }
 
+TEST(OutputCapture, IsTakenWithoutACopy) {
+  output_capture kept(2000);
+  kept.append(std::string(1500, 'a') + std::string(1400, 'b') + "c");
+  const char* const head = kept.head().data();
+  const std::string tail = kept.tail();
+  const output_capture::result all = std::move(kept).take();
+  EXPECT_EQ(all.head.data(), head);
+  EXPECT_EQ(all.head, std::string(1000, 'a'));
+  EXPECT_EQ(all.tail, tail);
+  EXPECT_EQ(all.dropped, 901U);
+}
+
 // In whatever pieces it comes: a prefix, a suffix, and a count of what lies between.
 TEST(OutputCapture, HeadDroppedAndTailAreTheWhole) {
   EXPECT_TRUE(rc::check([] {

@@ -181,7 +181,7 @@ class file_size_limit {
 
 run_record big_run(std::int64_t nominal) {
   run_record r = closed_run("big", nominal);
-  r.attempts[0].output_head.assign(200'000, 'x');
+  r.attempts[0].output_head = std::string(200'000, 'x');
   return r;
 }
 

@@ -91,7 +91,7 @@ TEST(SqliteStoreUnderLoad, TheLogDoesNotGrowWithTheHistory) {
   const auto ledger = open_sqlite_store(directory.path(), durability::process, home);
   for (std::int64_t i = 0; i < 200; ++i) {
     run_record r = closed_run("a", i);
-    r.attempts[0].output_head.assign(100'000, 'x');
+    r.attempts[0].output_head = std::string(100'000, 'x');
     commit_well(*ledger, home, of(r));
   }
   EXPECT_GT(std::filesystem::file_size(directory.file("history.db")), 10'000'000U);
