@@ -6,6 +6,7 @@
 #include "cli/instant_argument.hpp"
 #include "cli/verbs.hpp"
 #include "ledger/sqlite_store.hpp"
+#include "service/duration_words.hpp"
 #include "service/quote.hpp"
 #include "service/record_words.hpp"
 #include "service/records_json.hpp"
@@ -45,11 +46,8 @@ class runs_verb final : public verb {
       if (job_) {
         if (const auto complaint = unknown_job(*history)) return call.fail(exit_code::not_found, *complaint);
       }
-      if (json_) {
-        write_json(call.io, *history, query);
-      } else {
-        write_table(call.io, *history, query);
-      }
+      const bool unfinished = json_ ? write_json(call.io, *history, query) : write_table(call.io, *history, query);
+      if (unfinished) call.io.err(words_about_silence(call.where().clock(), *history));
     } catch (const ledger::no_history& why) {
       return call.fail(exit_code::not_running, why.what());
     }
@@ -69,34 +67,56 @@ class runs_verb final : public verb {
            (nearest ? "; did you mean " + service::in_quotes(*nearest) + "?" : std::string());
   }
 
-  void write_json(console& io, ledger::store& history, ledger::run_query query) const {
+  // Empty while the service that has these runs gives signs of life: one a second, as long as a run is going.
+  static std::string words_about_silence(const clock_port& clock, ledger::store& history) {
+    constexpr microseconds long_enough = std::chrono::seconds(10);
+    const ledger::snapshot past = history.load();
+    if (!past.clock || !past.alive) return {};
+    std::string since;
+    if (past.clock->boot_id == clock.boot_id()) {
+      const instant now = instant(std::chrono::floor<microseconds>(clock.boot())) + past.clock->offset;
+      if (now - *past.alive < long_enough) return {};
+      since = "for " + service::duration_words(now - *past.alive);
+    } else {
+      since = "since the machine has booted";
+    }
+    return "the service has given no sign of life " + since +
+           ": if it is not running, what is shown as running or waiting is not, and is judged when it starts again\n";
+  }
+
+  // Both: whether there was something unfinished among them.
+  bool write_json(console& io, ledger::store& history, ledger::run_query query) const {
     query.limit = limit_ < 0 ? 0 : static_cast<std::size_t>(limit_);
     io.out(service::runs_json_begin);
-    bool first = true;
+    bool first = true, unfinished = false;
     history.visit_runs(query, [&](const ledger::run_record& record) {
+      unfinished = unfinished || record.phase != ledger::record_phase::closed;
       if (!std::exchange(first, false)) io.out(",");
       return io.out(service::record_json(record));
     });
     io.out(service::runs_json_end);
+    return unfinished;
   }
 
-  void write_table(console& io, ledger::store& history, ledger::run_query query) const {
+  bool write_table(console& io, ledger::store& history, ledger::run_query query) const {
     const auto most = static_cast<std::size_t>(limit_ < 0 ? rows_for_people : limit_);
     query.limit = most == 0 ? 0 : most + 1;  // one more tells whether there are more
     service::text_table table(service::record_columns(), [&io](std::string_view line) { return io.out(line); });
     std::size_t shown = 0;
-    bool more = false;
+    bool more = false, unfinished = false;
     history.visit_runs(query, [&](const ledger::run_record& record) {
       if (most != 0 && shown == most) {
         more = true;
         return false;
       }
       ++shown;
+      unfinished = unfinished || record.phase != ledger::record_phase::closed;
       return table.add(service::record_words(record));
     });
     table.finish();
     if (shown == 0) io.err("no runs yet that match\n");
     if (more) io.err(fmt::format("these are the newest {}; -n 0 shows all\n", most));
+    return unfinished;
   }
 
   std::optional<std::string> job_, since_;

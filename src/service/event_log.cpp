@@ -128,8 +128,8 @@ std::string event_log::text_of(const engine::event& e) {
     case event_kind::attempt_ended:
       return {};  // what follows says it: run_ended or retry_planned
     case event_kind::retry_planned:
-      return "attempt " + std::to_string(a->n) + " failed: " + std::string(e.error) + "; next in " +
-             duration_words(std::max(e.at - e.elapsed, microseconds(0)));
+      return "attempt " + std::to_string(a->n) + (a->result == run_result::timeout ? " timed out: " : " failed: ") +
+             std::string(e.error) + "; next in " + duration_words(std::max(e.at - e.elapsed, microseconds(0)));
     case event_kind::run_ended: {
       std::string text = r->result ? std::string(to_string(*r->result)) : "ended";
       if (r->started && r->ended) text += " in " + duration_words(*r->ended - *r->started);

@@ -40,10 +40,15 @@ class runs_verb : public testing::Test {
   }
   ~runs_verb() override { std::filesystem::remove_all(directory); }
 
-  void write(ledger::batch what) {
+  // `silent_for`: how long ago the service gave its last sign of life.
+  void write(ledger::batch what, std::optional<microseconds> silent_for = std::nullopt) {
     real_host machine;
     loop home(machine);
     const auto store = ledger::open_sqlite_store(directory, ledger::durability::process, home);
+    if (silent_for) {
+      if (!what.clock) what.clock = ledger::timeline{machine.clock().boot_id(), 1000s};
+      store->alive(instant(std::chrono::floor<microseconds>(machine.clock().boot())) + 1000s - *silent_for);
+    }
     store->submit(std::move(what), [](ledger::commit_error error) { EXPECT_FALSE(error.failed) << error.message; });
     home.run();
   }
@@ -134,6 +139,30 @@ TEST_F(runs_verb, knows_a_job_that_has_not_run_yet_and_no_other) {
   EXPECT_EQ(out, "{\"schema_version\":1,\"runs\":[]}\n");
   EXPECT_EQ(ask({"reprot"}), exit_code::not_found);
   EXPECT_EQ(err, "looptask runs: no job \"reprot\" in this history; did you mean \"report\"?\n");
+}
+
+TEST_F(runs_verb, says_that_a_service_with_unfinished_runs_is_silent) {
+  ledger::run_record open = run_of("a", 60);
+  open.phase = ledger::record_phase::open;
+  open.ended.reset();
+  open.result.reset();
+  ledger::batch b;
+  b.runs = {open};
+  write(b, 1h);
+  const std::string words =
+      ": if it is not running, what is shown as running or waiting is not, and is judged when it starts again\n";
+  EXPECT_EQ(ask({}), exit_code::ok);
+  EXPECT_NE(out.find("running"), std::string::npos) << out;
+  EXPECT_EQ(err, "the service has given no sign of life for 1h00m" + words);
+  EXPECT_EQ(ask({"--json"}), exit_code::ok);
+  EXPECT_EQ(err, "the service has given no sign of life for 1h00m" + words);
+  write(b, 0s);
+  EXPECT_EQ(ask({}), exit_code::ok);
+  EXPECT_EQ(err, "");
+  b.clock = ledger::timeline{"another boot", 1000s};
+  write(b, 0s);
+  EXPECT_EQ(ask({}), exit_code::ok);
+  EXPECT_EQ(err, "the service has given no sign of life since the machine has booted" + words);
 }
 
 TEST_F(runs_verb, says_what_is_wrong_with_a_time) {

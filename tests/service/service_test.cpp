@@ -236,6 +236,15 @@ TEST(service, the_text_log_says_how_runs_went) {
       << life.lines.all();
 }
 
+TEST(service, the_text_log_calls_a_timeout_by_its_name) {
+  sim::world world(1);
+  world.program("slow", {.takes = sim::for_ever});
+  simulated_life life(world, "[job.a]\nevery = \"1h\"\nrun = [\"slow\"]\ntimeout = \"2s\"\nretry = { max = 1, jitter = 0 }\n",
+                      lasting(10s));
+  life.run();
+  EXPECT_EQ(life.lines.count({"attempt 1 timed out: killed by SIGTERM; next in 1.00s"}), 1) << life.lines.all();
+}
+
 TEST(service, the_words_of_a_failed_attempt_are_not_those_of_a_run_that_went_well) {
   sim::world world(1);
   int attempt = 0;
