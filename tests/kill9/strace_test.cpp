@@ -50,10 +50,12 @@ TEST_F(strace, a_start_is_durable_before_its_process_exists) {
   for (int i = 0; i < 8; ++i) {
     file << "[job.j" << i << "]\nevery = \"" << 90 + 10 * i << "ms\"\nfrom = \"grid\"\nrun = [\"/bin/true\"]\n";
   }
+  // Ends the service when it has run often enough itself.
+  file << "[job.last]\nevery = \"50ms\"\nfrom = \"grid\"\nworkdir = \"" << home << "\"\n"
+       << "shell = 'echo x >> count; test $(wc -l < count) -ne 20 || kill -TERM $PPID'\n";
   file.close();
-  const traced_service seen =
-      trace("pwrite64,fdatasync,fsync,fork,vfork,clone,clone3,execve",
-            {binary_dir() + "/looptask", "run", home + "/looptask.toml", "--data-dir", home + "/data", "--for", "2s"});
+  const traced_service seen = trace("pwrite64,fdatasync,fsync,fork,vfork,clone,clone3,execve",
+                                    {binary_dir() + "/looptask", "run", home + "/looptask.toml", "--data-dir", home + "/data"});
   std::set<std::string> runs;
   for (const traced_spawn& spawn : seen.spawns) {
     runs.insert(spawn.run_id);
