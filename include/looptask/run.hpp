@@ -48,7 +48,7 @@ bool from_string(std::string_view, cause&) noexcept;
 struct run_key {
   std::string job;
   run_kind kind = run_kind::schedule;
-  instant nominal{};
+  instant nominal{};        // on the timeline of the job's trigger: wall clock, or elapsed time for intervals
   std::uint32_t epoch = 0;  // raised by a correction of the wall clock (docs/semantics.md, clocks)
 
   auto operator<=>(const run_key&) const = default;

@@ -1,6 +1,9 @@
 #pragma once
 // One job inside the engine: its definition, its state as decided, what has been told since the last decision, and its runs.
 // Plain data of the engine's core; no rule lives here. Owner: the loop's thread.
+//
+//   j.told.cancels.push_back(run.id);  // whoever learns something of it notes that in `told`
+//   touch(j);                          // the next evaluation decides
 #include <cstdint>
 #include <deque>
 #include <memory>

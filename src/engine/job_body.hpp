@@ -1,6 +1,11 @@
 #pragma once
 // What a run *is*, seen from the engine: something that can be started and asked to stop. Implemented in src/jobs (commands,
 // coroutines, callbacks) and by tests. Owner: the loop's thread.
+//
+//   struct greeting final : job_body {
+//     std::unique_ptr<attempt> start(const attempt_context& who, attempt_events& told) override;  // told.on_end(...) later
+//     microseconds kill_after() const override { return std::chrono::seconds(10); }
+//   };
 #include <memory>
 #include <optional>
 #include <string>
@@ -12,10 +17,13 @@
 
 namespace looptask::engine {
 
+// Who an attempt is: what a command finds as LOOPTASK_JOB, _NOMINAL, _RUN_ID and _ATTEMPT.
 struct attempt_context {
+  // key.nominal is on the timeline of the job's trigger: wall clock for cron, at and requests by hand, elapsed time for
+  // intervals (which began as the wall clock of that ledger's first start and does not follow when the wall clock is set).
   run_key key;
-  std::string run_id;
-  std::uint32_t attempt = 1;
+  std::string run_id;         // ULID
+  std::uint32_t attempt = 1;  // from 1
 };
 
 // How an attempt ended by itself. The engine adds what only it knows: ended after its timeout, cancelled, or at shutdown.
@@ -24,8 +32,8 @@ struct attempt_end {
   std::string error;                        // one line; empty on success
   std::optional<int> exit_code;
   std::optional<int> signal;
-  microseconds cpu{0};
-  std::int64_t max_rss = 0;
+  microseconds cpu{0};       // user + system time; 0 also where nothing measures it
+  std::int64_t max_rss = 0;  // peak of memory in bytes; 0: not known (process_exit::max_rss says when)
   shared_text output_head, output_tail;
   std::uint64_t output_dropped = 0;
   bool leftover_killed = false;  // processes it left behind had to be killed
@@ -59,6 +67,7 @@ class job_body {
   virtual ~job_body() = default;
   // `events` outlives the attempt. A throw counts as start_failed and concerns this attempt alone.
   virtual std::unique_ptr<attempt> start(const attempt_context& context, attempt_events& events) = 0;
+  // How long after stop() force may be used, unless something shorter is asked for.
   virtual microseconds kill_after() const = 0;
 };
 

@@ -4,19 +4,10 @@
 #include <exception>
 #include <utility>
 
+#include "base/thrown_text.hpp"
+
 namespace looptask::engine {
 namespace {
-
-// The words of whatever was thrown. Called inside a catch block.
-std::string thrown_text() {
-  try {
-    throw;
-  } catch (const std::exception& e) {
-    return e.what();
-  } catch (...) {
-    return "an exception that is not a std::exception";
-  }
-}
 
 attempt_end start_failure(std::string why) {
   attempt_end end;
@@ -36,7 +27,7 @@ void live_attempt::start(job_body& body, const std::string& run_id) {
   try {
     work_ = body.start({key_, run_id, n_}, *this);
   } catch (...) {
-    std::string why = thrown_text();
+    std::string why = thrown_text(std::current_exception());
     if (!ended_) on_end(start_failure(std::move(why)));
     return;
   }
@@ -49,12 +40,12 @@ void live_attempt::stop(job_body& body, std::optional<microseconds> cap) {
   try {
     kill_after = body.kill_after();
   } catch (...) {
-    watcher_.on_misbehaviour(*this, "kill_after() threw: " + thrown_text());
+    watcher_.on_misbehaviour(*this, "kill_after() threw: " + thrown_text(std::current_exception()));
   }
   try {
     work_->stop(cap ? std::min(*cap, kill_after) : kill_after);
   } catch (...) {
-    watcher_.on_misbehaviour(*this, "stop() threw: " + thrown_text());
+    watcher_.on_misbehaviour(*this, "stop() threw: " + thrown_text(std::current_exception()));
   }
 }
 

@@ -3,6 +3,10 @@
 // ends inside start) stops here and becomes words.
 //
 // Owner: the loop's thread. Destroying it destroys the job's object first, and nothing is heard of it afterwards.
+//
+//   run.attempt = std::make_unique<live_attempt>(*this, job, key, 1);  // *this hears of it
+//   run.attempt->start(*run.body, run_id);
+//   run.attempt->stop(*run.body, std::nullopt);
 #include <memory>
 #include <optional>
 #include <string>

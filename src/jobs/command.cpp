@@ -23,7 +23,7 @@ class command_attempt final : public engine::attempt, private process_events {
                   engine::attempt_events& events)
       : loop_(where), options_(std::move(options)), events_(events), output_(options_->output_limit), hold_(where.hold()) {
     process_spec spec;
-    spec.argv = options_->shell.empty() ? options_->argv : std::vector<std::string>{"/bin/sh", "-c", options_->shell};
+    spec.argv = options_->argv;
     spec.env = make_environment(*options_, context, where.where().files());
     spec.workdir = options_->workdir;
     child_ = where.where().processes().spawn(std::move(spec), *this);
@@ -65,7 +65,7 @@ class command_attempt final : public engine::attempt, private process_events {
     if (again_timer_.armed()) return kill_again();  // it has died at last
     if (killing_) return;
     if (output_open_)
-      drain_timer_.arm_after(output_drain);
+      drain_timer_.arm_after(options_->output_drain);
     else
       kill_session();
   }
@@ -165,7 +165,7 @@ class command final : public engine::job_body {
  public:
   command(loop& where, command_options options)
       : loop_(where), options_(std::make_shared<const command_options>(std::move(options))) {
-    LOOPTASK_ASSERT(options_->argv.empty() != options_->shell.empty(), "a command has either argv or a shell line");
+    LOOPTASK_ASSERT(!options_->argv.empty(), "a command needs a program");
     LOOPTASK_ASSERT(options_->workdir.starts_with('/'), "a command needs an absolute workdir");
   }
 

@@ -1,9 +1,9 @@
 #pragma once
 // A job that runs a program in a session of its own.
 //
-// A run ends when its main process has ended and its output is closed, or 2 s after its end if somebody still holds the
-// output open; then whatever is left of its session is killed. It is a success only if we saw the main process exit with one
-// of the codes that count as success and nothing of its session is left alive. stop() sends the stop signal to the process
+// A run ends when its main process has ended and its output is closed, or `output_drain` after its end if somebody still holds
+// the output open; then whatever is left of its session is killed. It is a success only if we saw the main process exit with
+// one of the codes that count as success and nothing of its session is left alive. stop() sends the stop signal to the process
 // group (and CONT, so that a stopped one hears it), after `kill_after` KILL to the whole session. What KILL does not end (a
 // process in a sleep that nothing interrupts, or of another user) keeps the attempt going: it is told as on_unkillable and
 // killed again, from time to time, until it is gone.
@@ -31,8 +31,7 @@ inline constexpr const char* default_path = "/usr/local/sbin:/usr/local/bin:/usr
 // The environment of a command is made of, later ones winning: PATH, HOME, LANG; `inherited`; `env`; LOOPTASK_JOB, _RUN_ID,
 // _NOMINAL (RFC 3339, milliseconds), _ATTEMPT.
 struct command_options {
-  std::vector<std::string> argv;  // a program and its arguments, or
-  std::string shell;              // a line for /bin/sh -c; exactly one of the two
+  std::vector<std::string> argv;  // a program and its arguments
   std::string workdir;            // absolute
   std::string home = "/";
   std::vector<std::string> inherited;  // "NAME=value"
@@ -42,11 +41,10 @@ struct command_options {
   microseconds kill_after = std::chrono::seconds(10);
   std::vector<int> success_codes = {0};
   std::size_t output_limit = 256 * 1024;  // bytes kept: half from the beginning, half from the end
+  // How long after the end of the main process somebody else may hold the output open.
+  microseconds output_drain = std::chrono::seconds(2);
 };
 
 std::unique_ptr<engine::job_body> make_command(loop& where, command_options options);
-
-// How long after the end of the main process the output may stay open.
-inline constexpr microseconds output_drain = std::chrono::seconds(2);
 
 }  // namespace looptask::jobs

@@ -1,5 +1,7 @@
 #pragma once
 // The environment of one attempt of a command, made from scratch. Pure but for the files and variables that templates name.
+//
+//   spec.env = make_environment(options, context, host.files());  // {"PATH=/usr/local/sbin:...", ..., "LOOPTASK_ATTEMPT=1"}
 #include <string>
 #include <vector>
 

@@ -1,7 +1,5 @@
 #include "jobs/system_names.hpp"
 
-#include <strings.h>
-
 #include <array>
 #include <csignal>
 #include <cstring>
@@ -24,13 +22,6 @@ std::string signal_name(int number) {
   for (const auto& [known, name] : signals)
     if (known == number) return std::string("SIG") + name;
   return "signal " + std::to_string(number);
-}
-
-std::optional<int> signal_number(std::string_view name) noexcept {
-  if (name.size() > 3 && ::strncasecmp(name.data(), "SIG", 3) == 0) name.remove_prefix(3);
-  for (const auto& [number, known] : signals)
-    if (name.size() == std::strlen(known) && ::strncasecmp(name.data(), known, name.size()) == 0) return number;
-  return std::nullopt;
 }
 
 std::string error_text(int number) {

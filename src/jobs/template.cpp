@@ -23,13 +23,6 @@ constexpr std::array<std::string_view, 6> names = {"env", "file", "job", "run_id
 constexpr std::array<std::string_view, 5> later_names = {"credential", "interval_from", "interval_to", "last.nominal",
                                                          "parent.run_id"};
 
-std::optional<std::string_view> find_variable(const std::vector<std::string>& environment, std::string_view name) {
-  for (const std::string& pair : environment)
-    if (pair.size() > name.size() && pair[name.size()] == '=' && pair.starts_with(name))
-      return std::string_view(pair).substr(name.size() + 1);
-  return std::nullopt;
-}
-
 // No longer text fits into the environment of a program (Linux: MAX_ARG_STRLEN, with the name).
 constexpr std::size_t longest_value = std::size_t{128} * 1024;
 
@@ -52,6 +45,13 @@ std::string offset_text(std::int64_t seconds) {
 }
 
 }  // namespace
+
+std::optional<std::string_view> find_variable(const std::vector<std::string>& environment, std::string_view name) {
+  for (const std::string& pair : environment)
+    if (pair.size() > name.size() && pair[name.size()] == '=' && pair.starts_with(name))
+      return std::string_view(pair).substr(name.size() + 1);
+  return std::nullopt;
+}
 
 std::string format_instant(instant when, std::string_view format, const schedule::zone& zone) {
   const auto seconds = std::chrono::floor<std::chrono::seconds>(when);

@@ -14,6 +14,7 @@
 //   text.value().expand(facts, sources);
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <string_view>
 #include <variant>
@@ -67,6 +68,9 @@ class text_template {
 
   std::vector<part> parts_;
 };
+
+// The value of a variable among "NAME=value" entries; nullopt if it is not there.
+std::optional<std::string_view> find_variable(const std::vector<std::string>& environment, std::string_view name);
 
 // `when` as `format` asks; the format has been checked by text_template::parse.
 std::string format_instant(instant when, std::string_view format, const schedule::zone& zone);

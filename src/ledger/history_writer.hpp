@@ -3,6 +3,10 @@
 //
 // A group of batches is one transaction: on sqlite_error nothing of it is there. Batches that would change a closed record are
 // left out and named. Records have been normalised (record_rules.hpp).
+//
+//   history_writer writer(directory, durability::full, host.files());
+//   if (writer.write(batches, now).refused[0]) ...
+//   writer.checkpoint_if_due();
 #include <memory>
 #include <optional>
 #include <string>

@@ -39,8 +39,8 @@ struct attempt_record {
   std::optional<run_result> result;
   std::optional<int> exit_code;
   std::optional<int> signal;
-  microseconds cpu{0};
-  std::int64_t max_rss = 0;  // bytes
+  microseconds cpu{0};       // user + system
+  std::int64_t max_rss = 0;  // bytes; 0: not known
   std::optional<process_identity> process;
   shared_text output_head;           // the first bytes of the output, up to half of history.output_limit
   shared_text output_tail;           // the last ones, as far as they are not in the head
@@ -129,10 +129,12 @@ struct snapshot {
 
 struct run_query {
   std::optional<std::string> job = std::nullopt;
-  std::optional<instant> since = std::nullopt;  // nominal >= since
-  std::size_t limit = 0;                        // newest first; 0: all
-  bool ran_only = true;                         // false: with the slots that did not run, or wait
-  bool with_output = false;                     // false: output_head and output_tail are empty
+  // nominal >= since, each record on the timeline of its own job (T of job_record): of all jobs together, those on an interval
+  // are compared by elapsed time, which is the wall clock unless that was set.
+  std::optional<instant> since = std::nullopt;
+  std::size_t limit = 0;     // newest first; 0: all
+  bool ran_only = true;      // false: with the slots that did not run, or wait
+  bool with_output = false;  // false: output_head and output_tail are empty
 };
 
 struct statistics {

@@ -1,5 +1,8 @@
 #pragma once
 // Rules about records that every store keeps the same way. Pure; thread-safe.
+//
+//   normalise(record);                                // as it is kept
+//   if (known.closed) refuse(closed_record_message(record.key));
 #include <string>
 #include <string_view>
 

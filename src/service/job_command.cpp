@@ -5,13 +5,6 @@
 namespace looptask::service {
 namespace {
 
-std::string value_of(const std::vector<std::string>& environment, std::string_view name) {
-  for (const auto& entry : environment)
-    if (entry.size() > name.size() && entry[name.size()] == '=' && entry.starts_with(name))
-      return entry.substr(name.size() + 1);
-  return {};
-}
-
 jobs::text_template checked_template(const std::string& text) {
   auto parsed = jobs::text_template::parse(text);
   LOOPTASK_ASSERT(std::holds_alternative<jobs::text_template>(parsed), "templates are checked when the configuration is read");
@@ -39,7 +32,7 @@ jobs::command_options command_of(const job_settings& job, const configuration& a
   jobs::command_options to;
   to.argv = from.argv;
   to.workdir = from.workdir;
-  if (const std::string home = value_of(environment, "HOME"); !home.empty()) to.home = home;
+  if (const auto home = jobs::find_variable(environment, "HOME"); home && !home->empty()) to.home = *home;
   to.inherited = inherited(from.env_inherit, environment);
   for (const auto& [name, value] : from.env) to.env.emplace_back(name, checked_template(value));
   if (!from.env.empty()) to.sources.environment = environment;

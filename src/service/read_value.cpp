@@ -3,6 +3,7 @@
 #include <csignal>
 
 #include "base/nearest_name.hpp"
+#include "jobs/system_names.hpp"
 #include "jobs/template.hpp"
 #include "service/byte_size.hpp"
 #include "service/duration.hpp"
@@ -14,20 +15,8 @@ namespace {
 
 using kind = toml_node::kind;
 
-struct signal_name {
-  std::string_view name;
-  int number;
-};
-constexpr std::array<signal_name, 10> signals{{{"SIGABRT", SIGABRT},
-                                               {"SIGALRM", SIGALRM},
-                                               {"SIGHUP", SIGHUP},
-                                               {"SIGINT", SIGINT},
-                                               {"SIGKILL", SIGKILL},
-                                               {"SIGQUIT", SIGQUIT},
-                                               {"SIGTERM", SIGTERM},
-                                               {"SIGUSR1", SIGUSR1},
-                                               {"SIGUSR2", SIGUSR2},
-                                               {"SIGWINCH", SIGWINCH}}};
+// Those that a program may be asked to end with, by name.
+constexpr std::array<int, 10> signals{SIGABRT, SIGALRM, SIGHUP, SIGINT, SIGKILL, SIGQUIT, SIGTERM, SIGUSR1, SIGUSR2, SIGWINCH};
 
 // One value on its way: everything a check needs to complain.
 class value_reader {
@@ -162,11 +151,12 @@ std::optional<setting_value> value_reader::read_strings(const std::string& right
 
 std::optional<setting_value> value_reader::read_signal() {
   if (node_.what != kind::string) return wrong_type("the name of a signal, as in \"SIGINT\"");
-  std::vector<std::string_view> names;
-  for (const auto& [name, number] : signals) {
-    if (node_.text == name) return setting_value(static_cast<std::int64_t>(number));
-    names.push_back(name);
+  std::vector<std::string> known;
+  for (const int number : signals) {
+    known.push_back(jobs::signal_name(number));
+    if (node_.text == known.back()) return setting_value(std::int64_t{number});
   }
+  const std::vector<std::string_view> names(known.begin(), known.end());
   std::string upper = node_.text;
   for (char& c : upper)
     if (c >= 'a' && c <= 'z') c = static_cast<char>(c - 'a' + 'A');

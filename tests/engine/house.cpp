@@ -64,7 +64,7 @@ class scripted_attempt final : public attempt {
 
 std::unique_ptr<attempt> scripted::start(const attempt_context&, attempt_events& events) {
   ++started;
-  if (throws) throw std::runtime_error("cannot start");
+  if (throws) throw std::runtime_error("cannot\nstart");
   if (nothing) return nullptr;
   auto self = std::shared_ptr<scripted>(this, [](scripted*) {});  // the house keeps it
   if (ends_inside) {

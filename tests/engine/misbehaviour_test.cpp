@@ -27,7 +27,7 @@ TEST(Misbehaviour, ThrowingStart) {
   n.run();
   const ledger::run_record record = n.h.records().back();
   EXPECT_EQ(record.result, run_result::start_failed);
-  EXPECT_EQ(record.detail, "cannot start");
+  EXPECT_EQ(record.detail, "cannot start") << "one line, whatever was thrown";
 }
 
 TEST(Misbehaviour, StartThatStartsNothing) {

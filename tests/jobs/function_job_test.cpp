@@ -50,7 +50,7 @@ TEST_F(FunctionJob, WhatACallbackThrowsIsTheError) {
 
 TEST_F(FunctionJob, AThrownNumberIsAnErrorToo) {
   const auto body = make_callback(events, [](const engine::attempt_context&) { throw 7; });
-  EXPECT_EQ(recorder.run(*body).error, "threw something that is no std::exception");
+  EXPECT_EQ(recorder.run(*body).error, "an exception that is no std::exception");
 }
 
 TEST_F(FunctionJob, ACallbackThatIsStoppedFirstIsNotCalled) {
