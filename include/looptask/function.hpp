@@ -1,6 +1,7 @@
 #pragma once
 // unique_function<R(Args...)>: a move-only callable, small ones stored in place. Callables of up to three words that move
-// without throwing allocate nothing. Calling an empty one is misuse and asserts. Not thread-safe; may be moved between threads.
+// without throwing allocate nothing. If R is void, what the callable returns is dropped. Calling an empty one is misuse and
+// asserts. Not thread-safe; may be moved between threads.
 //
 //   unique_function<void()> f = [p = std::move(pointer)] { p->work(); };
 #include <cstddef>
@@ -39,8 +40,16 @@ class unique_function<R(Args...)> {
   }
 
   template <class F>
+  static R call_of(F& callable, Args&&... args) {
+    if constexpr (std::is_void_v<R>)
+      static_cast<void>(callable(std::forward<Args>(args)...));
+    else
+      return callable(std::forward<Args>(args)...);
+  }
+
+  template <class F>
   static constexpr operations local_operations{
-      [](void* s, Args&&... args) -> R { return (*in_place<F>(s))(std::forward<Args>(args)...); },
+      [](void* s, Args&&... args) -> R { return call_of(*in_place<F>(s), std::forward<Args>(args)...); },
       [](void* from, void* to) noexcept {
         ::new (to) F(std::move(*in_place<F>(from)));
         in_place<F>(from)->~F();
@@ -49,7 +58,7 @@ class unique_function<R(Args...)> {
 
   template <class F>
   static constexpr operations heap_operations{
-      [](void* s, Args&&... args) -> R { return (*on_heap<F>(s))(std::forward<Args>(args)...); },
+      [](void* s, Args&&... args) -> R { return call_of(*on_heap<F>(s), std::forward<Args>(args)...); },
       [](void* from, void* to) noexcept { ::new (to) F*(on_heap<F>(from)); }, [](void* s) noexcept { delete on_heap<F>(s); }};
 
  public:

@@ -35,6 +35,16 @@ TEST(UniqueFunction, DestroysItsCallableExactlyOnce) {
   EXPECT_EQ(shared.use_count(), 1);
 }
 
+TEST(UniqueFunction, OfNoResultDropsThatOfItsCallable) {
+  int calls = 0;
+  unique_function<void()> small = [&calls] { return ++calls; };
+  std::array<long, 16> big{};
+  unique_function<void()> large = [&calls, big] { return calls += static_cast<int>(big.size()); };
+  small();
+  large();
+  EXPECT_EQ(calls, 17);
+}
+
 TEST(UniqueFunctionDeathTest, CallOfAnEmptyOneIsMisuse) {
   unique_function<void()> empty;
   EXPECT_DEATH(empty(), "empty unique_function");
