@@ -99,7 +99,7 @@ class group_body_await final : public task_await<void> {
   task_group& group_;
 };
 
-// Waits until all children have ended. Cancellation reaches them, and through them ends the wait.
+// Waits until no child runs. Cancellation reaches them, and through them ends the wait.
 class group_join_await final : public operation {
  public:
   explicit group_join_await(task_group& group) noexcept : group_(group) {}
@@ -108,10 +108,7 @@ class group_join_await final : public operation {
     enter_uncancelled();
     return group_.running_ == 0;
   }
-  void await_resume() {
-    finish();
-    group_.throw_what_failed();
-  }
+  void await_resume() { finish(); }
 
  private:
   friend class looptask::task_group;
@@ -122,12 +119,22 @@ class group_join_await final : public operation {
 
 }  // namespace detail
 
-// `body` is any callable that takes a task_group& and returns a task<void>; it is kept as long as the group.
+// `body` is any callable that takes a task_group& and returns a task<void>; it is kept as long as the group. What it throws
+// before it has made its task counts as that task's failure.
 template <class F>
 task<void> with_task_group(F body) {
   task_group group;
-  co_await detail::group_body_await(group, body(group));
-  co_await detail::group_join_await(group);
+  task<void> work;
+  try {
+    work = body(group);
+    LOOPTASK_ASSERT(work, "body of a task group returned an empty task");
+  } catch (...) {
+    group.failed(std::current_exception());
+  }
+  if (work) co_await detail::group_body_await(group, std::move(work));
+  // More than once if somebody starts a child between the end of the last one and the turn in which this goes on.
+  while (group.running() != 0) co_await detail::group_join_await(group);
+  group.throw_what_failed();
 }
 
 }  // namespace looptask

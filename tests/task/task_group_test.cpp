@@ -137,6 +137,39 @@ TEST_F(TaskGroup, AChildMayStartSiblings) {
   EXPECT_EQ(now(), seconds(2));
 }
 
+TEST_F(TaskGroup, AChildStartedBetweenTheEndOfTheLastOneAndTheNextTurnIsWaitedFor) {
+  task_group* group = nullptr;
+  loop.run(with_task_group([&](task_group& g) -> task<> {
+    group = &g;
+    g.start(child(seconds(1), "first"));
+    co_await yield();  // the child sleeps: what is armed from here on comes after it
+    loop.call_at(monotonic_time(seconds(1)), [&] {
+      loop.call_soon([&] {  // behind the child, which ends in this turn
+        EXPECT_EQ(group->running(), 0U);
+        group->start(child(seconds(1), "late"));
+      });
+    });
+  }));
+  EXPECT_EQ(order, (words{"first", "late"}));
+  EXPECT_EQ(now(), seconds(2));
+}
+
+TEST_F(TaskGroup, ChildrenOfABodyThatIsNoCoroutineAndThrowsAreCancelledAndWaitedFor) {
+  const auto body = [this](task_group& g) -> task<> {
+    g.start(child(hours(1), "asleep"));
+    g.start(shield(child(seconds(1), "shielded")));
+    throw std::runtime_error("no coroutine");
+  };
+  try {
+    loop.run(with_task_group(body));
+    FAIL();
+  } catch (const std::runtime_error& e) {
+    EXPECT_STREQ(e.what(), "no coroutine");
+  }
+  EXPECT_EQ(order, (words{"asleep cancelled", "shielded"}));
+  EXPECT_EQ(now(), seconds(1));
+}
+
 TEST_F(TaskGroup, ATimeoutInsideAChildIsItsOwn) {
   loop.run(with_task_group([this](task_group& g) -> task<> {
     g.start([this]() -> task<> {
