@@ -57,7 +57,7 @@ class callback_base : public operation {
  protected:
   callback_base() noexcept = default;
   ~callback_base();
-  void set_abort(unique_function<bool()> hook) noexcept { abort_ = std::move(hook); }
+  void set_abort(unique_function<bool()> hook) noexcept;
   void disconnect() noexcept;
 
  private:

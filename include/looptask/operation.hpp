@@ -143,12 +143,16 @@ class operation {
     fiber_->wake();
   }
   bool is_waiting() const noexcept { return state_ == state::waiting; }
-  bool has_unclaimed_result() const noexcept { return state_ == state::completed; }  // until finish()
   loop& where() const noexcept { return fiber_->loop(); }
+  // Asks withdraw() once more if it waits in a cancelled scope: for one that could not be taken back before, and now can.
+  void strike_again() noexcept {
+    if (is_waiting()) fiber_->strike();
+  }
 
   // Begin to wait; may complete() at once. Must not throw.
   virtual void start() = 0;
-  // Cancellation, while it waits. True: taken back, it will not complete. False: it cannot be taken back and will complete().
+  // Cancellation, while it waits; also from within start(), if that cancels. True: taken back, it will not complete. False: it
+  // cannot be taken back and will complete().
   virtual bool withdraw() noexcept = 0;
 
  private:

@@ -17,6 +17,11 @@ callback_base::~callback_base() {
   if (is_waiting() && abort_) static_cast<void>(abort_());
 }
 
+void callback_base::set_abort(unique_function<bool()> hook) noexcept {
+  abort_ = std::move(hook);
+  strike_again();  // what has begun may be what cancelled, before there was a hook
+}
+
 void callback_base::disconnect() noexcept {
   if (completion_ != nullptr) std::exchange(completion_, nullptr)->of_ = nullptr;
 }

@@ -114,6 +114,36 @@ TEST_F(Callback, WhatCannotBeCalledOffDeliversItsValueAndTheHookIsAskedOnce) {
   EXPECT_EQ(aborted, 1);
 }
 
+// What is started may be what cancels.
+TEST_F(Callback, ACancellationThatComesWhileItStartsReachesTheHook) {
+  auto body = [](looptask::loop& l, bool can_be_called_off, std::vector<std::string>& o) -> task<> {
+    std::optional<completion<>> slot;
+    auto awaits = [](cancel_scope& s, bool called_off, std::optional<completion<>>& where,
+                     std::vector<std::string>& to) -> task<> {
+      auto start = [&, called_off](completion<> done) {
+        where.emplace(std::move(done));
+        s.cancel();
+        return [&to, called_off] {
+          to.push_back("asked");
+          return called_off;
+        };
+      };
+      co_await await_callback(start);
+      to.push_back("answered");
+    };
+    cancel_scope scope(l);
+    l.call_later(seconds(1), [&slot] {
+      if (slot->wanted()) slot->set_value();
+    });
+    const bool done = co_await scope.run(awaits(scope, can_be_called_off, slot, o));
+    o.push_back(done ? "done" : "cancelled");
+    co_await sleep_for(seconds(2));
+  };
+  loop.run(body(loop, true, order));
+  loop.run(body(loop, false, order));
+  EXPECT_EQ(order, (words{"asked", "cancelled", "asked", "answered", "done"}));
+}
+
 TEST_F(Callback, ACancellationAfterTheValueComesTooLate) {
   cancel_scope scope(loop);
   spawn(loop, scope, asks(true), [](outcome<>) {});
