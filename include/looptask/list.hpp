@@ -73,6 +73,12 @@ class list {
     if (first != nullptr) static_cast<node*>(first)->unlink();
     return first;
   }
+  T* pop_back() noexcept {
+    if (empty()) return nullptr;
+    T* const last = element(head_.previous_);
+    static_cast<node*>(last)->unlink();
+    return last;
+  }
   // Moves all of `other` to the end of this one, in order.
   void splice_back(list& other) noexcept {
     if (other.empty()) return;

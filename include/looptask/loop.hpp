@@ -145,8 +145,9 @@ class loop final : public inbox {
 
   loop_statistics statistics() const noexcept;
 
-  // For the layers above: see resident; a share of the turn's budget for operations that need not wait (false: it is spent,
-  // let others run first); and run() until `done`, which something the loop runs will set. `stopped` is called at stop().
+  // For the layers above: see resident (while the loop is being destroyed, it is discarded at once); a share of the turn's
+  // budget for operations that need not wait (false: it is spent, let others run first); and run() until `done`, which
+  // something the loop runs will set. `stopped` is called at stop().
   void add_resident(resident& what) noexcept;
   bool spend() noexcept { return budget_ > 0 && budget_-- > 0; }
   void run_until(const bool& done, unique_function<void()> stopped);

@@ -4,7 +4,8 @@
 // absorbs it. A shielded scope keeps the cancellation of the scopes around it out; its own reaches inside.
 //
 // Owner: the loop's thread. An operation that ended in the same turn before the cancellation came delivers its result; the
-// cancellation strikes at the next await. A deadline is a cancellation at that instant.
+// cancellation strikes at the next await. A deadline is a cancellation at that instant. A scope belongs to its loop: after the
+// loop's end it may only be destroyed.
 //
 //   std::optional<page> p = co_await looptask::move_on_after(2s, fetch(url));   // nullopt: it took longer
 //   page q = co_await looptask::with_timeout(2s, fetch(url));                   // throws timeout_error
@@ -54,7 +55,8 @@ class cancel_scope : private list_node<detail::scope_tag>, private list_node<det
   bool cancel_called() const noexcept { return cancelled_; }  // of this scope
   bool is_cancelled() const noexcept { return effective_; }   // of this one, or of one around it that it is not shielded from
   // Awaited in a task: runs `work` inside this scope. The result, or nullopt (for task<void>: true, or false) if the scope was
-  // cancelled and `work` gave way. Throws what `work` throws, `cancelled` only on behalf of a scope further out. One at a time.
+  // cancelled and `work` gave way. Throws what `work` throws, `cancelled` only on behalf of a scope further out. One at a time,
+  // and not together with tasks that were spawn()ed in the scope: what is to run at the same time runs in a task_group inside.
   template <class T>
   detail::scoped_await<T> run(task<T> work);
 
@@ -69,7 +71,7 @@ class cancel_scope : private list_node<detail::scope_tag>, private list_node<det
   friend class list<cancel_scope, detail::struck_tag>;
   using child_list = list<cancel_scope, detail::scope_tag>;
 
-  // Tells the loop about fibers that belong to no task: they end with it.
+  // Tells the loop about fibers that were spawned in the scope: they belong to no task and end with the loop.
   class anchor final : public resident {
    public:
     explicit anchor(cancel_scope& of) noexcept : of_(of) {}
@@ -95,6 +97,7 @@ class cancel_scope : private list_node<detail::scope_tag>, private list_node<det
   list<detail::fiber, resident_tag> fibers_;  // that were started in this scope
   detail::fiber* runs_in_ = nullptr;          // that entered it
   bool shielded_;
+  bool of_group_ = false;  // only the group starts tasks in it
   bool cancelled_ = false;
   bool effective_ = false;
   anchor anchor_{*this};

@@ -259,7 +259,8 @@ void adopt(cancel_scope& scope, fiber& what) noexcept;
 }  // namespace detail
 
 // Runs `work` from the next turn on. `on_done(outcome<T>)` is called on the loop's thread when it has ended, unless the loop is
-// destroyed first. Cancelling `scope`, which must outlive the task, cancels it.
+// destroyed first. Cancelling `scope`, which must outlive the task, cancels it; any number of tasks may be spawned in one
+// scope, but not in one that a task is in by cancel_scope::run, nor in that of a task_group: asserted.
 template <class T, class F>
 requires std::invocable<F&, outcome<T>>
 void spawn(loop& where, cancel_scope& scope, task<T> work, F on_done) {

@@ -47,7 +47,7 @@ loop::~loop() {
   LOOPTASK_ASSERT(!running_, "loop destroyed from inside one of its callbacks");
   closed_ = true;  // from here on whatever is handed to the loop is destroyed
   mailbox_->close();
-  while (resident* const r = residents_.pop_front()) r->discard();
+  while (resident* const r = residents_.pop_back()) r->discard();  // a task may refer to what lies in an older one
   while (runnable* const r = ready_.pop_front()) r->discard();
   while (runnable* const r = idle_.pop_front()) r->discard();
   while (timer* const t = timers_->pop_any()) {
@@ -135,7 +135,7 @@ loop_hold::~loop_hold() {
 
 void loop::add_resident(resident& what) noexcept {
   assert_owner();
-  LOOPTASK_ASSERT(!closed_, "task started on a loop that is being destroyed");
+  if (closed_) return what.discard();
   residents_.push_back(what);
 }
 

@@ -20,7 +20,7 @@ void cancel_scope::attach_to(cancel_scope* parent) noexcept {
 }
 
 void cancel_scope::enter(detail::fiber& by) noexcept {
-  LOOPTASK_ASSERT(runs_in_ == nullptr && fibers_.empty(), "cancel_scope::run in a scope that is in use");
+  LOOPTASK_ASSERT(runs_in_ == nullptr && fibers_.empty() && !of_group_, "cancel_scope::run in a scope that is in use");
   runs_in_ = &by;
   attach_to(by.scope());
   by.set_scope(this);
@@ -77,8 +77,10 @@ void cancel_scope::end_fibers() noexcept {
 namespace detail {
 
 void adopt(cancel_scope& scope, fiber& what) noexcept {
+  LOOPTASK_ASSERT(scope.runs_in_ == nullptr && !scope.of_group_,
+                  "task spawned in a scope that a task runs in (start it in a task_group there)");
   scope.fibers_.push_back(what);
-  if (scope.parent_ == nullptr && !scope.anchor_.list_node<resident_tag>::linked()) scope.loop_.add_resident(scope.anchor_);
+  if (!scope.anchor_.list_node<resident_tag>::linked()) scope.loop_.add_resident(scope.anchor_);
 }
 
 main_scope::main_scope(loop& where) : loop_(where), scope_(std::make_unique<cancel_scope>(where)) {}

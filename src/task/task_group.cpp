@@ -56,13 +56,16 @@ class group_child final : public owning_fiber<void> {
 
 }  // namespace detail
 
-task_group::task_group() noexcept : scope_(this_loop()) { scope_.attach_to(detail::fiber::current()->scope()); }
+task_group::task_group() noexcept : scope_(this_loop()) {
+  scope_.attach_to(detail::fiber::current()->scope());
+  scope_.of_group_ = true;
+}
 
 // Children are left only if the frame of the group is destroyed with its loop.
 task_group::~task_group() { scope_.end_fibers(); }
 
 void task_group::start(task<void> child) {
-  detail::adopt(scope_, *new detail::group_child(*this, scope_.loop_, std::move(child)));
+  scope_.fibers_.push_back(*new detail::group_child(*this, scope_.loop_, std::move(child)));
   ++running_;
 }
 

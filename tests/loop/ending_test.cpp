@@ -8,6 +8,8 @@
 #include <thread>
 
 #include <looptask/memory_pool.hpp>
+#include <looptask/scope.hpp>
+#include <looptask/sleep.hpp>
 
 #include "sim/world.hpp"
 
@@ -58,6 +60,46 @@ TEST_F(Ending, WorkHandedOverWhileItIsBeingDestroyedIsDestroyedToo) {
   loop.post(hands_over_at_its_end(loop, held));
   owned.reset();
   EXPECT_EQ(held.use_count(), 1);
+}
+
+struct starts_a_task_at_its_end {
+  looptask::loop* on;
+  cancel_scope* scope;
+  std::shared_ptr<int> held;
+  starts_a_task_at_its_end(looptask::loop& l, cancel_scope* s, std::shared_ptr<int> h) : on(&l), scope(s), held(std::move(h)) {}
+  starts_a_task_at_its_end(starts_a_task_at_its_end&& other) noexcept
+      : on(std::exchange(other.on, nullptr)), scope(other.scope), held(other.held) {}
+  ~starts_a_task_at_its_end() {
+    if (on == nullptr) return;
+    const auto never = [](std::shared_ptr<int>) -> task<> {
+      ADD_FAILURE() << "nothing runs any more";
+      co_return;
+    };
+    if (scope != nullptr)
+      spawn(*on, *scope, never(held), [](outcome<>) {});
+    else
+      spawn(*on, never(held));
+  }
+  void operator()() const {}
+};
+
+TEST_F(Ending, ATaskStartedWhileTheLoopIsBeingDestroyedIsDestroyedToo) {
+  const auto blocks = memory_pool::live();
+  cancel_scope scope(loop);
+  const auto sleeps = [](starts_a_task_at_its_end) -> task<> { co_await sleep_for(seconds(1)); };
+  for (cancel_scope* const in : {static_cast<cancel_scope*>(nullptr), &scope}) {
+    spawn(loop, sleeps(starts_a_task_at_its_end(loop, in, held)));
+    spawn(loop, scope, sleeps(starts_a_task_at_its_end(loop, in, held)), [](outcome<>) {});
+  }
+  loop.run_once();
+  for (cancel_scope* const in : {static_cast<cancel_scope*>(nullptr), &scope}) {
+    loop.call_soon(starts_a_task_at_its_end(loop, in, held));
+    loop.call_later(seconds(1), starts_a_task_at_its_end(loop, in, held));
+    loop.post(starts_a_task_at_its_end(loop, in, held));
+  }
+  owned.reset();
+  EXPECT_EQ(held.use_count(), 1);
+  EXPECT_EQ(memory_pool::live(), blocks);
 }
 
 TEST_F(Ending, AHandleKnowsThatItsLoopIsGone) {

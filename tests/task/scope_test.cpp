@@ -185,6 +185,56 @@ TEST_F(Scope, TasksSpawnedInAScopeEndWithTheLoop) {
   EXPECT_EQ(alive.use_count(), 1);
 }
 
+// The younger ones go first: they may refer to what lies in the frames of the older ones.
+TEST_F(Scope, ATaskMayKeepTheScopeAndTheSemaphoreOfTasksItSpawned) {
+  auto waits = [](semaphore& s) -> task<> { const auto permit = co_await s.acquire(); };
+  auto body = [waits](looptask::loop& l) -> task<> {
+    cancel_scope scope(l);
+    semaphore none(0);
+    spawn(l, scope, waits(none), [](outcome<>) { FAIL() << "nobody is told"; });
+    spawn(l, waits(none));
+    co_await sleep_for(hours(1));
+  };
+  spawn(loop, body(loop));
+  loop.call_later(seconds(1), [&] { loop.stop(); });
+  loop.run();
+  owned.reset();
+}
+
+void spawns_in(const bool group) {
+  sim::world world(1);
+  loop l(world);
+  auto in_group = [](loop& where) -> task<> {
+    co_await with_task_group([&where](task_group& g) -> task<> {
+      spawn(where, g.scope(), rests(seconds(1)), [](outcome<>) {});
+      co_return;
+    });
+  };
+  auto in_scope = [](loop& where) -> task<> {
+    cancel_scope scope(where);
+    auto inside = [](loop& on, cancel_scope& s) -> task<> {
+      spawn(on, s, rests(seconds(1)), [](outcome<>) {});
+      co_return;
+    };
+    static_cast<void>(co_await scope.run(inside(where, scope)));
+  };
+  l.run(group ? in_group(l) : in_scope(l));
+}
+TEST(ScopeDeathTest, SpawnInTheScopeOfARunningTaskIsMisuse) { EXPECT_DEATH(spawns_in(false), "start it in a task_group"); }
+TEST(ScopeDeathTest, SpawnInTheScopeOfAGroupIsMisuse) { EXPECT_DEATH(spawns_in(true), "start it in a task_group"); }
+TEST(ScopeDeathTest, RunInAScopeWithSpawnedTasksIsMisuse) {
+  EXPECT_DEATH(
+      {
+        sim::world world(1);
+        loop l(world);
+        cancel_scope scope(l);
+        spawn(l, scope, rests(seconds(1)), [](outcome<>) {});
+        auto body = [](cancel_scope& s) -> task<> { static_cast<void>(co_await s.run(rests(seconds(1)))); };
+        l.run(body(scope));
+      },
+      "scope that is in use");
+}
+
 TEST_F(Scope, ErrorsPassThroughACancelledScope) {
   auto body = []() -> task<> {
     try {
