@@ -305,6 +305,7 @@ void loop::run_until(const bool& done, unique_function<void()> stopped) {
     if (mailbox_->consume_stop() && stopped) stopped();
     turn(waiting::as_needed);
   }
+  mailbox_->consume_stop();
 }
 
 loop_statistics loop::statistics() const noexcept {

@@ -191,6 +191,21 @@ task<> stops_its_loop(looptask::loop& l) {
 }
 TEST_F(Task, StopCancelsTheTaskOfRun) { EXPECT_THROW(loop.run(stops_its_loop(loop)), cancelled); }
 
+task<> ends_while_it_stops(looptask::loop& l) {
+  l.stop();
+  co_return;
+}
+TEST_F(Task, AStopInTheLastTurnOfARunIsNotLeftForTheNext) {
+  loop.run(ends_while_it_stops(loop));
+  bool cleaned = false;
+  auto cleanup = [](bool& c) -> task<> {
+    co_await yield();
+    c = true;
+  };
+  EXPECT_NO_THROW(loop.run(cleanup(cleaned)));
+  EXPECT_TRUE(cleaned);
+}
+
 task<> awaits_twice() {
   task<int> t = answer();
   co_await std::move(t);
