@@ -104,8 +104,8 @@ class loop final : public inbox {
   loop& operator=(const loop&) = delete;
 
   host& where() noexcept { return host_; }
-  // The clock as read after the last poll, the same for all that run until the next. Outside of run(), and in readiness
-  // handlers, the clock itself.
+  // The clock as read in the turn before, after its poll if it had one: the same for all that is ready in a turn, and for its
+  // timers, if it comes to them. Outside of run(), and in readiness handlers, the clock itself.
   monotonic_time now() const noexcept;
   // The clock itself plus `delay`, without overflow: where relative delays end. They count from the call and not from now(),
   // so that what has computed for a while before it sleeps does not wake early.
@@ -161,6 +161,7 @@ class loop final : public inbox {
   enum class waiting : std::uint8_t { as_needed, if_nothing_ran };
 
   void turn(waiting how);
+  bool may_pass_over_poll() noexcept;
   std::size_t run_ready() noexcept;
   bool poll(bool may_wait);
   std::size_t run_timers() noexcept;
@@ -182,6 +183,7 @@ class loop final : public inbox {
   std::uint32_t since_poll_ = 0;
   std::uint32_t idle_turns_ = 0;
   monotonic_time now_{};
+  monotonic_time polled_at_{};
   std::unique_ptr<timer_queue> timers_;
   std::shared_ptr<mailbox> mailbox_;
   std::vector<unique_function<void()>> posted_;  // of this turn; kept for its memory

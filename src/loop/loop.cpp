@@ -14,8 +14,10 @@
 namespace looptask {
 namespace {
 
-// While work keeps being ready, the system and the clock are asked once for so many callbacks, not in each turn.
+// While work keeps being ready, the system is asked once for so many callbacks, not in each turn,
 constexpr std::uint32_t callbacks_per_poll = 64;
+// but at the latest when this time has passed since it was asked.
+constexpr duration longest_without_poll = std::chrono::microseconds(100);
 // Idle work waits at most so many turns for the loop to be idle.
 constexpr std::uint32_t turns_before_idle = 64;
 // Operations that may complete at once, without waiting, in one turn.
@@ -160,8 +162,7 @@ void loop::guarded(F&& call) noexcept {
   }
 }
 
-// ---- the turn: docs/loop.md describes it in this order
-// -----------------------------------------------------------------------
+// ---- the turn: docs/loop.md describes it in this order ---------------------------------------------------------------------
 
 void loop::turn(waiting how) {
   ++counts_.turns;
@@ -170,18 +171,25 @@ void loop::turn(waiting how) {
   // 1. Ready: what was ready when the turn began, then what had been posted.
   const std::size_t ran = run_ready();
 
-  // 2. Poll: wait for the system if nothing is ready; otherwise look, once for 64 callbacks. Afterwards read the clock.
+  // 2. Poll: wait for the system if nothing is ready; otherwise look, unless that can wait. Afterwards read the clock.
   const bool busy = work_waits();
-  if (busy && since_poll_ < callbacks_per_poll && how == waiting::as_needed) return run_idle(false);
+  if (busy && how == waiting::as_needed && may_pass_over_poll()) return run_idle(false);
   const bool may_wait = !busy && idle_.empty() && alive() && (how == waiting::as_needed || ran == 0);
   const bool called = poll(may_wait);
-  now_ = host_.clock().monotonic();
+  now_ = polled_at_ = host_.clock().monotonic();
 
   // 3. Timers: those that were due when the clock was read.
   const std::size_t fired = run_timers();
 
   // 4. Idle: if this instant has nothing more to give.
   run_idle(!called && fired == 0 && !work_waits());
+}
+
+// What was ready may have computed for any time: only the clock tells.
+bool loop::may_pass_over_poll() noexcept {
+  if (since_poll_ >= callbacks_per_poll) return false;
+  now_ = host_.clock().monotonic();
+  return now_ - polled_at_ < longest_without_poll && !timers_->due(now_);
 }
 
 std::size_t loop::run_ready() noexcept {

@@ -38,6 +38,8 @@ class timer_queue {
   // When collect() must be called next: the earliest deadline, or, if too many timers share a far slot to look at each, an
   // instant before it, at which the slot is spread.
   std::optional<monotonic_time> next() const noexcept;
+  // Whether collect(now) would find a timer, or a slot to be spread. O(1).
+  bool due(monotonic_time now) const noexcept { return occupied_levels_ != 0 && start_of(first()) <= key_of(now); }
   // Makes ready for pop() all timers with deadlines up to `now`, in order of deadline, then of arming. Those of the call before
   // must have been popped.
   void collect(monotonic_time now);
