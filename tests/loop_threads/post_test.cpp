@@ -121,13 +121,69 @@ TEST(Post, StopFromAnotherThreadEndsASleepingLoop) {
   }
 }
 
+// A real host that counts how often its reactor is woken.
+class woken_host final : public host, private reactor_port {
+ public:
+  std::atomic<int> wakes = 0;
+
+  void attach(inbox& home) override { real_.attach(home); }
+  void detach() noexcept override { real_.detach(); }
+  clock_port& clock() noexcept override { return real_.clock(); }
+  reactor_port& reactor() noexcept override { return *this; }
+  signal_port& signals() noexcept override { return real_.signals(); }
+  process_port& processes() noexcept override { return real_.processes(); }
+  random_port& random() noexcept override { return real_.random(); }
+  file_port& files() noexcept override { return real_.files(); }
+
+ private:
+  void watch(int fd, readiness wanted, readiness_handler& handler) override { real_.reactor().watch(fd, wanted, handler); }
+  void rewatch(int fd, readiness wanted) override { real_.reactor().rewatch(fd, wanted); }
+  void unwatch(int fd) noexcept override { real_.reactor().unwatch(fd); }
+  bool wait(std::optional<monotonic_time> until) override { return real_.reactor().wait(until); }
+  void wake() noexcept override {
+    ++wakes;
+    real_.reactor().wake();
+  }
+
+  real_host real_;
+};
+
 TEST(Post, ABusyLoopIsNotWoken) {
-  real_host host;
+  woken_host host;
   loop l(host);
-  const std::uint64_t polls = l.statistics().polls;
-  for (int i = 0; i < 1000; ++i) l.post([] {});
+  int ran = 0;
+  l.call_soon([&] {  // as long as another thread posts
+    std::thread([&] {
+      for (int i = 0; i < 1000; ++i) l.post([&ran] { ++ran; });
+    }).join();
+  });
   l.run();
-  EXPECT_LE(l.statistics().polls - polls, 2U);
+  EXPECT_EQ(ran, 1000);
+  EXPECT_EQ(host.wakes, 0);
+}
+
+// The posts find the loop asleep (the first) or awake (those that come before it has run again).
+TEST(Post, ABurstWakesASleepingLoopOnce) {
+  woken_host host;
+  loop l(host);
+  int ran = 0;
+  std::atomic<bool> posted = false;
+  std::thread producer;
+  l.call_later(std::chrono::milliseconds(1), [&] {
+    producer = std::thread([&, hold = std::make_shared<loop_hold>(l.hold())]() mutable {
+      l.post([&, hold = std::move(hold)] {
+        ++ran;
+        posted.wait(false);  // so that the loop does not fall asleep in the middle of the burst
+      });
+      for (int i = 1; i < 1000; ++i) l.post([&ran] { ++ran; });
+      posted = true;
+      posted.notify_one();
+    });
+  });
+  l.run();
+  producer.join();
+  EXPECT_EQ(ran, 1000);
+  EXPECT_LE(host.wakes, 1);
 }
 
 }  // namespace
