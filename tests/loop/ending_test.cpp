@@ -149,6 +149,20 @@ TEST(LoopDeathTest, DestroyedBeforeItsHoldsIsMisuse) {
 }
 
 struct LoopThreadDeathTest : testing::Test {
+  struct alarm final : timer {
+    explicit alarm(loop& l) noexcept : timer(l) {}
+    ~alarm() = default;
+    void on_timer() override {}
+  };
+  struct nothing final : runnable {
+    ~nothing() = default;
+    void run() override {}
+    void discard() noexcept override {}
+  };
+  struct unheard final : readiness_handler {
+    ~unheard() = default;
+    void on_ready(readiness) override {}
+  };
   static void on_another_thread(unique_function<void(loop&)> what) {
     sim::world world(1);
     loop l(world);
@@ -167,10 +181,45 @@ TEST_F(LoopThreadDeathTest, AnotherThreadMayOnlyPostAndStop) {
   EXPECT_DEATH(on_another_thread([](loop& l) { l.run_once(); }), refused);
   EXPECT_DEATH(on_another_thread([](loop& l) { l.on_error(nullptr); }), refused);
   EXPECT_DEATH(on_another_thread([](loop& l) { static_cast<void>(l.statistics()); }), refused);
+  EXPECT_DEATH(on_another_thread([](loop& l) {
+                 nothing work;
+                 l.call_soon(work);
+               }),
+               refused);
+  EXPECT_DEATH(on_another_thread([](loop& l) {
+                 unheard handler;
+                 l.watch(0, readiness::read, handler);
+               }),
+               refused);
+  EXPECT_DEATH(on_another_thread([](loop& l) { l.rewatch(0, readiness::read); }), refused);
+  EXPECT_DEATH(on_another_thread([](loop& l) { l.unwatch(0); }), refused);
+  EXPECT_DEATH(on_another_thread([](loop& l) { alarm(l).arm(monotonic_time(seconds(1))); }), refused);
+  EXPECT_DEATH(on_another_thread([](loop& l) { cancel_scope(l).cancel(); }), refused);
   on_another_thread([](loop& l) {
     l.post([] {});
     l.stop();
   });
+}
+
+TEST_F(LoopThreadDeathTest, ATimerIsCancelledOnItsThreadOnly) {
+  EXPECT_DEATH(
+      {
+        sim::world world(1);
+        loop l(world);
+        timer_handle handle = l.call_later(seconds(1), [] {});
+        std::thread([&] { handle.cancel(); }).join();
+      },
+      "from a thread other than its owner");
+}
+
+TEST_F(LoopThreadDeathTest, ALoopIsDestroyedOnItsThreadOnly) {
+  EXPECT_DEATH(
+      {
+        sim::world world(1);
+        std::optional<loop> l(std::in_place, world);
+        std::thread([&] { l.reset(); }).join();
+      },
+      "from a thread other than its owner");
 }
 
 }  // namespace

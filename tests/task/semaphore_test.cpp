@@ -93,6 +93,27 @@ TEST_F(Semaphore, CancellationAfterTheHandOverGivesThePermitBack) {
   EXPECT_EQ(now(), seconds(1));
 }
 
+TEST_F(Semaphore, APermitPassesByAWaiterThatIsCancelledInTheSameTurn) {
+  for (const bool cancelled_first : {true, false}) {
+    order.clear();
+    auto permit = one.try_acquire();
+    cancel_scope scope(loop);
+    spawn(loop, scope, holds("first", hours(1)), [](outcome<>) {});
+    spawn(loop, holds("second", seconds(1)));
+    const duration begin = now();
+    loop.call_later(seconds(1), [&] {
+      if (cancelled_first) scope.cancel();
+      permit.reset();
+      scope.cancel();
+    });
+    loop.run();
+    // Handed over before the cancellation, it is delivered, and comes back at the first one's next await.
+    EXPECT_EQ(order, cancelled_first ? words{"second"} : (words{"first", "second"}));
+    EXPECT_EQ(now() - begin, seconds(2));
+    EXPECT_EQ(one.statistics().available, 1U);
+  }
+}
+
 TEST_F(Semaphore, APermitHandedToATaskThatIsDestroyedWithItsLoopComesBack) {
   auto permit = one.try_acquire();
   spawn(loop, holds("never", hours(1)));
