@@ -11,6 +11,7 @@
 #include <memory>
 
 #include "host/descriptor.hpp"
+#include "host/system_call.hpp"
 
 namespace looptask {
 namespace {
@@ -36,19 +37,18 @@ descriptor open_of(std::int32_t pid, const char* file) {
   return descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
 }
 
-ssize_t read_some(int fd, char* to, std::size_t size) noexcept {
-  ssize_t got = 0;
-  do {
-    got = ::read(fd, to, size);
-  } while (got < 0 && errno == EINTR);
-  return got;
-}
-
 struct close_folder {
   void operator()(DIR* folder) const noexcept { ::closedir(folder); }
 };
 
 }  // namespace
+
+std::uint64_t start_time_at(duration boot) noexcept {
+  const auto per_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
+  const auto whole = std::chrono::floor<std::chrono::seconds>(boot);
+  const auto rest = static_cast<std::uint64_t>((boot - whole).count());
+  return static_cast<std::uint64_t>(whole.count()) * per_second + rest * per_second / 1'000'000'000;
+}
 
 std::optional<process_entry> parse_stat(std::string_view text) noexcept {
   process_entry entry;

@@ -7,7 +7,12 @@
 #include <string_view>
 #include <vector>
 
+#include <looptask/time.hpp>
+
 namespace looptask {
+
+// A reading of the boot clock in the unit of start times.
+std::uint64_t start_time_at(duration boot) noexcept;
 
 struct process_entry {
   std::int32_t pid = 0;

@@ -25,11 +25,12 @@ class system_clock final : public clock_port, private readiness_handler {
 
  private:
   void on_ready(readiness) override;
-  void wait_for_step();
+  void call();
 
   reactor_port* reactor_ = nullptr;
   descriptor step_alarm_;
   unique_function<void()> on_step_;
+  bool replaced_ = false;  // on_step_ was set or dropped since the call of it began
 };
 
 }  // namespace looptask

@@ -7,6 +7,7 @@
 
 #include <cerrno>
 #include <csignal>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <map>
@@ -71,6 +72,11 @@ struct real_one {
   real_one(const real_one&) = delete;
   real_one& operator=(const real_one&) = delete;
   void raise(int number) { ::kill(::getpid(), number); }
+  // Sets the wall clock to what it shows; false if we may not.
+  bool set_wall_clock() {
+    timespec now{};
+    return ::clock_gettime(CLOCK_REALTIME, &now) == 0 && ::clock_settime(CLOCK_REALTIME, &now) == 0;
+  }
 };
 
 struct simulated {
@@ -81,6 +87,10 @@ struct simulated {
     where.default_program(meaning);
   }
   void raise(int number) { where.raise(where.now(), number); }
+  bool set_wall_clock() {
+    where.wall_jump(where.now(), 0us);
+    return true;
+  }
 };
 
 template <class Host>
@@ -180,6 +190,26 @@ TYPED_TEST(host_conformance, one_loop_after_another_takes_the_host) {
   second.run();
   EXPECT_TRUE(fired);
   EXPECT_EQ(&second.where(), &this->it.where);
+}
+
+TYPED_TEST(host_conformance, a_handler_of_wall_steps_may_put_another_in_its_place) {
+  clock_port& clock = this->it.where.clock();
+  int first = 0, second = 0;
+  clock.on_wall_step([&clock, &first, &second, held = std::vector<int>(1000, 1)] {
+    clock.on_wall_step([&second] { ++second; });
+    first += held.back();
+  });
+  if (!this->it.set_wall_clock()) GTEST_SKIP() << "may not set the clock";
+  this->until([&] { return first == 1; });
+  this->it.set_wall_clock();
+  this->until([&] { return second == 1; });
+  clock.on_wall_step([&clock, &second, held = std::vector<int>(1000, 1)] {
+    clock.on_wall_step(nullptr);
+    second += held.back();
+  });
+  this->it.set_wall_clock();
+  this->until([&] { return second == 2; });
+  EXPECT_EQ(first, 1);
 }
 
 // --- signals
