@@ -97,6 +97,7 @@ struct process_identity {
   bool operator==(const process_identity&) const = default;
 };
 
+// An empty argv and a relative workdir are misuse: every port asserts.
 struct process_spec {
   std::vector<std::string> argv;  // argv[0] without a slash is searched in the PATH of `env`
   std::vector<std::string> env;   // "NAME=value", the whole environment of the child
@@ -127,7 +128,8 @@ class process_events {
 };
 
 // A started child, its own session and process group. Destroying it stops all calls of its events and closes its pipe; it
-// does not end the process (the port still reaps it), so kill_session() first.
+// does not end the process, so kill_session() first. The port still reaps it. When the loop goes, what has been sent KILL is
+// waited for, up to a second for all together; what goes on running is left to the system.
 class child_process {
  public:
   virtual ~child_process() = default;
@@ -138,7 +140,7 @@ class child_process {
   virtual void hold_output(bool hold) = 0;
   // KILL to every process of the child's session, again and again until none is left; then `done` on the loop's thread, never
   // from inside this call. `killed`: how many processes other than the main one had to be killed. `left`: how many would not
-  // die within the port's bound; with 0, on_exit has been called before.
+  // die within the port's bound; with 0, on_exit (or on_spawn_failed) has been called before.
   virtual void kill_session(unique_function<void(int killed, int left)> done) = 0;
 };
 
@@ -147,11 +149,16 @@ class process_port {
   // Never blocks the loop. `events` must outlive the child_process.
   virtual std::unique_ptr<child_process> spawn(process_spec spec, process_events& events) = 0;
   // What an earlier life of the service left behind: every process that carries LOOPTASK_RUN_ID=`run_id` in its
-  // environment, and every process of a session that `who` still identifies. KILL until none is left. `done` on the loop's
-  // thread.
+  // environment, and every process of the session of `who`. KILL until none is left. `done` on the loop's thread.
+  //
+  // Once the leader of a session is gone and the session is empty, its number may become that of a stranger, whose leader may
+  // be gone as well. So without its leader a session is taken for ours only if one of its processes carries the run id or was
+  // started by `alive_until`; else it is a stranger's, and neither killed nor counted.
   struct leftover {
     std::string run_id;
     std::optional<process_identity> who;
+    // On the boot clock: until then at least the run was going, with its leader not waited for. nullopt: not known.
+    std::optional<duration> alive_until = std::nullopt;
   };
   virtual void kill_leftovers(std::vector<leftover> runs, unique_function<void(int killed, int left)> done) = 0;
 

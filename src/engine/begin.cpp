@@ -65,7 +65,9 @@ void engine::core::start() {
     if (record.phase != ledger::record_phase::open) continue;
     std::optional<process_identity> who;
     if (!record.attempts.empty()) who = record.attempts.back().process;
-    leftovers[j.name].push_back({record.run_id, std::move(who)});
+    std::optional<duration> alive_until;
+    if (past.alive) alive_until = loop_.where().clock().boot() - (now.elapsed - *past.alive);
+    leftovers[j.name].push_back({record.run_id, std::move(who), alive_until});
   }
   for (const auto& [name, j] : jobs_) {
     j->told.revived = past.alive.value_or(instant::min());

@@ -2,21 +2,36 @@
 
 #include <sys/prctl.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
 #include <optional>
+#include <string_view>
 #include <unordered_map>
 #include <utility>
 
 #include "host/process_child.hpp"
 #include "host/process_launcher.hpp"
 #include "host/process_sweep.hpp"
+#include "host/process_table.hpp"
 
 namespace looptask {
 namespace {
 
 // After this long without dying, a process is reported instead of waited for.
 constexpr std::chrono::seconds kill_bound(5);
+
+// What was killed just before the loop went gets this long to die, so that it can be reaped.
+constexpr std::chrono::seconds last_wait(1);
+
+// The variable that marks the processes of a run.
+constexpr std::string_view run_id_variable = "LOOPTASK_RUN_ID=";
+
+std::string mark_of(const process_spec& spec) {
+  for (const std::string& variable : spec.env)
+    if (variable.starts_with(run_id_variable)) return variable;
+  return {};
+}
 
 class handle final : public child_process {
  public:
@@ -41,11 +56,12 @@ class real_process_port::home_side final : public child_keeper, public std::enab
  public:
   home_side(reactor_port& reactor, const clock_port& clock) : reactor_(reactor), clock_(clock) {}
 
+  // All that may fail comes before home_ is set: a port that could not be attached is as it was.
   void attach(inbox& home) {
     LOOPTASK_ASSERT(home_ == nullptr, "a process port is attached to one loop at a time");
-    home_ = &home;
     boot_id_ = clock_.boot_id();
-    timer_slack_ = static_cast<unsigned long>(::prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL));
+    make_threads(home);
+    home_ = &home;
     struct sigaction now {};
     ::sigaction(SIGCHLD, nullptr, &now);
     const bool ignored = (now.sa_flags & SA_SIGINFO) == 0 && now.sa_handler == SIG_IGN;
@@ -58,7 +74,8 @@ class real_process_port::home_side final : public child_keeper, public std::enab
   void detach() noexcept {
     launcher_.reset();
     sweeper_.reset();
-    for (const auto& [ticket, child] : children_) child->detach();
+    const monotonic_time until = clock_.monotonic() + last_wait;
+    for (const auto& [ticket, child] : children_) child->detach(until);
     children_.clear();
     searches_.clear();
     home_ = nullptr;
@@ -68,17 +85,15 @@ class real_process_port::home_side final : public child_keeper, public std::enab
     LOOPTASK_ASSERT(home_ != nullptr, "spawn needs a loop: attach() first");
     LOOPTASK_ASSERT(!spec.argv.empty(), "spawn needs a program: argv is empty");
     LOOPTASK_ASSERT(spec.workdir.starts_with('/'), "spawn needs an absolute workdir");
-    if (!launcher_) {
-      launcher_.emplace(timer_slack_, [weak = weak_from_this(), home = home_](std::uint64_t ticket, launched child) {
-        home->post([weak, ticket, child = std::move(child)]() mutable {
-          if (const auto self = weak.lock()) self->on_launched(ticket, std::move(child));
-        });
-      });
-    }
     const std::uint64_t ticket = ++last_ticket_;
-    auto child = std::make_shared<supervised_child>(*this, ticket, events);
+    auto child = std::make_shared<supervised_child>(*this, ticket, events, mark_of(spec));
     children_.emplace(ticket, child);
-    launcher_->begin(ticket, std::move(spec));
+    try {
+      launcher_->begin(ticket, std::move(spec));
+    } catch (...) {
+      children_.erase(ticket);
+      throw;
+    }
     return child;
   }
 
@@ -87,12 +102,21 @@ class real_process_port::home_side final : public child_keeper, public std::enab
     process_sweeper::search what;
     what.ticket = ++last_ticket_;
     for (const leftover& run : runs) {
-      if (!run.run_id.empty()) what.variables.push_back("LOOPTASK_RUN_ID=" + run.run_id);
-      if (run.who && run.who->pid > 0 && run.who->boot_id == boot_id_)
-        what.sessions.push_back({run.who->pid, run.who->start_time});
+      const std::string mark = run.run_id.empty() ? std::string{} : std::string(run_id_variable) + run.run_id;
+      if (!mark.empty()) what.variables.push_back(mark);
+      if (!run.who || run.who->pid <= 0 || run.who->boot_id != boot_id_) continue;
+      const std::uint64_t seen = run.alive_until ? start_time_at(*run.alive_until) : 0;
+      // It was there when it started, at least.
+      what.sessions.push_back({run.who->pid, run.who->start_time, std::max(seen, run.who->start_time), mark});
     }
-    searches_.emplace(what.ticket, std::move(done));
-    begin_search(std::move(what));
+    const std::uint64_t ticket = what.ticket;
+    searches_.emplace(ticket, std::move(done));
+    try {
+      sweeper_->begin(std::move(what));
+    } catch (...) {
+      searches_.erase(ticket);
+      throw;
+    }
   }
 
   process_statistics statistics() const noexcept {
@@ -109,11 +133,8 @@ class real_process_port::home_side final : public child_keeper, public std::enab
   // child_keeper
   reactor_port& reactor() noexcept override { return reactor_; }
   const clock_port& clock() const noexcept override { return clock_; }
-  bool withdraw(std::uint64_t ticket) override { return launcher_ && launcher_->withdraw(ticket); }
-  void sweep(std::uint64_t ticket, const process_identity& who) override {
-    const process_sweeper::session session{who.pid, who.start_time};
-    begin_search({ticket, {session}, {}, session});
-  }
+  bool withdraw(std::uint64_t ticket) override { return launcher_->withdraw(ticket); }
+  void sweep(std::uint64_t ticket, process_sweeper::session which) override { sweeper_->begin({ticket, {which}, {}, which}); }
   void later(std::uint64_t ticket, void (supervised_child::*step)()) override {
     home_->post([weak = weak_from_this(), ticket, step] {
       const auto self = weak.lock();
@@ -123,15 +144,25 @@ class real_process_port::home_side final : public child_keeper, public std::enab
   void forget(std::uint64_t ticket) noexcept override { children_.erase(ticket); }
 
  private:
-  void begin_search(process_sweeper::search what) {
-    if (!sweeper_) {
-      sweeper_.emplace(kill_bound, [weak = weak_from_this(), home = home_](std::uint64_t ticket, int killed, int left) {
-        home->post([weak, ticket, killed, left] {
-          if (const auto self = weak.lock()) self->on_swept(ticket, killed, left);
+  // At once, and not when they are first needed: that may be the moment in which no thread can be made any more, and then
+  // nothing could be killed either.
+  void make_threads(inbox& home) {
+    const auto timer_slack = static_cast<unsigned long>(::prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL));
+    sweeper_.emplace(kill_bound, [weak = weak_from_this(), home = &home](std::uint64_t ticket, int killed, int left) {
+      home->post([weak, ticket, killed, left] {
+        if (const auto self = weak.lock()) self->on_swept(ticket, killed, left);
+      });
+    });
+    try {
+      launcher_.emplace(timer_slack, [weak = weak_from_this(), home = &home](std::uint64_t ticket, launched child) {
+        home->post([weak, ticket, child = std::move(child)]() mutable {
+          if (const auto self = weak.lock()) self->on_launched(ticket, std::move(child));
         });
       });
+    } catch (...) {
+      sweeper_.reset();
+      throw;
     }
-    sweeper_->begin(std::move(what));
   }
 
   std::shared_ptr<supervised_child> find(std::uint64_t ticket) {
@@ -156,7 +187,6 @@ class real_process_port::home_side final : public child_keeper, public std::enab
   const clock_port& clock_;
   inbox* home_ = nullptr;
   std::string boot_id_;
-  unsigned long timer_slack_ = 0;
   std::uint64_t last_ticket_ = 0;
   std::size_t started_ = 0;
   std::size_t failed_ = 0;

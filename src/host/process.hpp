@@ -2,9 +2,10 @@
 // Real children: the process_port of real_host. Owner: the loop's thread; a launcher thread starts the children, a sweeper
 // thread searches /proc for those that must die, and both come home through the inbox.
 //
-// A child that has ended stays a zombie until its session has been killed or its handle is destroyed. As long as it does,
-// its pid, and with it the name of its session and group, cannot become anybody else's. The port waits for its own children
-// only, by pidfd; it reaps each of them, also when nobody holds its handle any more.
+// A child that has ended stays a zombie until the killing of its session begins or its handle is destroyed. As long as it does,
+// its pid, and with it the name of its session and group, cannot become anybody else's. Afterwards the session has that name as
+// long as anything lives in it, and the sweeper looks for evidence that it is still the same one. The port waits for its own
+// children only, by pidfd; it reaps each of them, also when nobody holds its handle any more.
 //
 //   real_process_port processes(reactor, clock);
 //   processes.attach(loop);
@@ -34,9 +35,11 @@ class real_process_port final : public process_port {
   real_process_port& operator=(const real_process_port&) = delete;
 
   // Before the loop's thread changes its timer slack: children get the slack it has now. Also sees to it that the exit of
-  // children can be waited for (an inherited "ignore" of SIGCHLD would reap them unseen).
+  // children can be waited for (an inherited "ignore" of SIGCHLD would reap them unseen). Throws std::system_error if /proc
+  // cannot be read or no thread can be made; the port is as before then.
   void attach(inbox& home);
-  // Stops both threads. A child that still runs is nobody's from here on: whoever closes a loop ends its children first.
+  // Stops the threads, and waits up to a second for the end of children that were sent KILL. A child that still runs is
+  // nobody's from here on: whoever closes a loop ends its children first.
   void detach() noexcept;
 
   std::unique_ptr<child_process> spawn(process_spec spec, process_events& events) override;

@@ -1,16 +1,22 @@
 #include "host/process_child.hpp"
 
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <cerrno>
+#include <chrono>
 #include <csignal>
 #include <system_error>
 #include <utility>
+
+#include "host/process_table.hpp"
+#include "host/system_call.hpp"
 
 namespace looptask {
 namespace {
@@ -37,6 +43,15 @@ ending wait_for_exit(int pidfd, int options) noexcept {
   } while (got != 0 && errno == EINTR);
   if (got != 0) how.error = errno;
   return how;
+}
+
+void wait_for_end(int pidfd, const clock_port& clock, monotonic_time until) noexcept {
+  pollfd end{pidfd, POLLIN, 0};
+  while (true) {
+    const auto left = std::chrono::ceil<std::chrono::milliseconds>(until - clock.monotonic());
+    const int ready = ::poll(&end, 1, static_cast<int>(std::max<std::int64_t>(left.count(), 0)));
+    if (ready >= 0 || errno != EINTR) return;
+  }
 }
 
 microseconds to_duration(const timeval& time) { return std::chrono::seconds(time.tv_sec) + microseconds(time.tv_usec); }
@@ -85,23 +100,28 @@ void supervised_child::output_watch::on_ready(readiness) {
 void supervised_child::signal_group(int signal) noexcept {
   if (stage_ == stage::launching)
     signals_.push_back(signal);
-  else if (stage_ != stage::reaped)
-    ::kill(-who_.pid, signal);  // nobody else's group: its leader is not reaped
+  else if (stage_ != stage::reaped && ::kill(-who_.pid, signal) == 0 && signal == SIGKILL)  // its leader keeps the number
+    kill_sent_ = true;
 }
 
 void supervised_child::hold_output(bool hold) {
-  if (std::exchange(output_held_, hold) == hold || !output_ || keeper_ == nullptr) return;
-  keeper_->reactor().rewatch(output_.get(), hold ? readiness::none : readiness::read);
+  if (output_ && keeper_ != nullptr) keeper_->reactor().rewatch(output_.get(), hold ? readiness::none : readiness::read);
+  output_held_ = hold;  // only now: a rewatch that fails has changed nothing
 }
 
 void supervised_child::kill_session(unique_function<void(int killed, int left)> done) {
   killed_.push_back(std::move(done));
   if (keeper_ == nullptr || sweeping_) return;
+  try {
+    if (stage_ != stage::launching)
+      begin_sweep();
+    else if (keeper_->withdraw(ticket_))
+      keeper_->later(ticket_, &supervised_child::on_withdrawn);
+  } catch (...) {
+    killed_.pop_back();  // the caller is told so, and may ask again
+    throw;
+  }
   sweeping_ = true;
-  if (stage_ != stage::launching)
-    begin_sweep();
-  else if (keeper_->withdraw(ticket_))
-    keeper_->later(ticket_, &supervised_child::on_withdrawn);
 }
 
 void supervised_child::release() noexcept {
@@ -147,6 +167,7 @@ void supervised_child::on_launched(launched child, const std::string& boot_id) {
 
 void supervised_child::fail(int error, std::string_view what) {
   stage_ = stage::reaped;
+  reaped_at_ = keeper_->clock().boot();
   pidfd_.reset();
   if (events_ != nullptr) events_->on_spawn_failed(error, what);
   if (sweeping_)
@@ -159,10 +180,12 @@ void supervised_child::on_withdrawn() { fail(ECANCELED, "stopped before it was s
 
 void supervised_child::begin_sweep() {
   if (stage_ == stage::ended) reap();
-  if (stage_ == stage::reaped && !may_have_members(who_.pid))
+  const bool never_was = who_.pid == 0;
+  if (never_was || (stage_ == stage::reaped && !may_have_members(who_.pid)))
     keeper_->later(ticket_, &supervised_child::on_nothing_left);
   else
-    keeper_->sweep(ticket_, who_);
+    keeper_->sweep(ticket_, {who_.pid, who_.start_time,
+                             start_time_at(stage_ == stage::reaped ? reaped_at_ : keeper_->clock().boot()), mark_});
 }
 
 void supervised_child::on_swept(int killed, int left) {
@@ -176,11 +199,13 @@ void supervised_child::on_swept(int killed, int left) {
 
 void supervised_child::notice_exit() {
   if (stage_ != stage::running) return;
-  // Leaves the zombie: it keeps the pid ours until the session is known to be empty.
+  // Leaves the zombie: it keeps the pid ours.
   const ending how = wait_for_exit(pidfd_.get(), WEXITED | WNOHANG | WNOWAIT);
   if (how.error == 0 && how.info.si_pid == 0) return;
   stop_watching_exit();
-  stage_ = stage::ended;
+  // An error: something else in this process took the status, and with it the zombie. The pid may be anybody's from here on.
+  stage_ = how.error == 0 ? stage::ended : stage::reaped;
+  reaped_at_ = keeper_->clock().boot();
   if (events_ != nullptr) events_->on_exit(describe(how, keeper_->clock().monotonic()));
   if (events_ == nullptr && !sweeping_ && stage_ == stage::ended) reap();
   forget_if_done();
@@ -189,8 +214,7 @@ void supervised_child::notice_exit() {
 void supervised_child::read_output() {
   static thread_local std::array<char, chunk_size> buffer;
   for (int chunk = 0; chunk < chunks_per_readiness && output_ && !output_held_; ++chunk) {
-    const ssize_t got = ::read(output_.get(), buffer.data(), buffer.size());
-    if (got < 0 && errno == EINTR) continue;
+    const ssize_t got = read_some(output_.get(), buffer.data(), buffer.size());
     if (got < 0 && errno == EAGAIN) return;
     if (got <= 0) {
       close_output();
@@ -216,15 +240,18 @@ void supervised_child::reap() noexcept {
   wait_for_exit(pidfd_.get(), WEXITED | WNOHANG);
   pidfd_.reset();
   stage_ = stage::reaped;
+  if (keeper_ != nullptr) reaped_at_ = keeper_->clock().boot();
 }
 
 void supervised_child::forget_if_done() noexcept {
   if (keeper_ != nullptr && stage_ == stage::reaped && events_ == nullptr && !sweeping_) keeper_->forget(ticket_);
 }
 
-void supervised_child::detach() noexcept {
+void supervised_child::detach(monotonic_time until) noexcept {
   stop_watching_exit();
   close_output();
+  if (sweeping_) signal_group(SIGKILL);  // the search may not have come to it
+  if (stage_ == stage::running && kill_sent_) wait_for_end(pidfd_.get(), keeper_->clock(), until);
   if (stage_ == stage::running || stage_ == stage::ended) wait_for_exit(pidfd_.get(), WEXITED | WNOHANG);
   pidfd_.reset();
   stage_ = stage::reaped;

@@ -3,9 +3,14 @@
 //
 // Three things end on their own: the main process (exited), its output (the pipe is closed), and the killing of its session.
 // The child is forgotten when it is reaped and its handle is gone.
+//
+// From its end until it is reaped, which is when its session is killed or its handle goes, the zombie keeps the pid, and with
+// it the name of session and group, from becoming anybody else's. Whatever is still alive in the session by then is searched
+// for with the time of the reaping as evidence.
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include <looptask/function.hpp>
@@ -13,6 +18,7 @@
 
 #include "host/descriptor.hpp"
 #include "host/process_launch.hpp"
+#include "host/process_sweep.hpp"
 
 namespace looptask {
 
@@ -23,8 +29,8 @@ class child_keeper {
  public:
   virtual reactor_port& reactor() noexcept = 0;
   virtual const clock_port& clock() const noexcept = 0;
-  virtual bool withdraw(std::uint64_t ticket) = 0;  // a launch that has not begun
-  virtual void sweep(std::uint64_t ticket, const process_identity& who) = 0;
+  virtual bool withdraw(std::uint64_t ticket) = 0;       // a launch that has not begun
+  virtual void sweep(std::uint64_t ticket, process_sweeper::session which) = 0;
   virtual void later(std::uint64_t ticket, void (supervised_child::*step)()) = 0;  // on the loop, not from inside this call
   virtual void forget(std::uint64_t ticket) noexcept = 0;
 
@@ -34,8 +40,9 @@ class child_keeper {
 
 class supervised_child final : public std::enable_shared_from_this<supervised_child> {
  public:
-  supervised_child(child_keeper& keeper, std::uint64_t ticket, process_events& events)
-      : keeper_(&keeper), events_(&events), ticket_(ticket) {}
+  // `mark`: the variable of its environment ("NAME=value") that nobody else's processes have, or nothing.
+  supervised_child(child_keeper& keeper, std::uint64_t ticket, process_events& events, std::string mark)
+      : keeper_(&keeper), events_(&events), ticket_(ticket), mark_(std::move(mark)) {}
   supervised_child(const supervised_child&) = delete;
   supervised_child& operator=(const supervised_child&) = delete;
 
@@ -50,7 +57,8 @@ class supervised_child final : public std::enable_shared_from_this<supervised_ch
   void on_swept(int killed, int left);
   void on_withdrawn();
   void on_nothing_left() { on_swept(0, 0); }
-  void detach() noexcept;
+  // Waits up to `until` for the end of what has been killed.
+  void detach(monotonic_time until) noexcept;
   bool is_running() const noexcept { return stage_ == stage::running || stage_ == stage::ended; }
   bool is_launching() const noexcept { return stage_ == stage::launching; }
 
@@ -81,10 +89,13 @@ class supervised_child final : public std::enable_shared_from_this<supervised_ch
   child_keeper* keeper_;    // nullptr: the port is detached
   process_events* events_;  // nullptr: the handle is gone
   const std::uint64_t ticket_;
+  const std::string mark_;
   stage stage_ = stage::launching;
   bool sweeping_ = false;
   bool output_held_ = false;
   bool watching_exit_ = false;
+  bool kill_sent_ = false;  // to its whole group
+  duration reaped_at_{};    // boot clock; the pid was ours until then
   process_identity who_;
   descriptor pidfd_;
   descriptor output_;

@@ -9,6 +9,8 @@
 #include <csignal>
 #include <set>
 
+#include <looptask/assert.hpp>
+
 #include "host/descriptor.hpp"
 #include "host/process_table.hpp"
 #include "host/quiet_thread.hpp"
@@ -27,7 +29,8 @@ constexpr std::size_t watched_at_most = 256;
 struct active {
   sweep what;
   steady::time_point until;
-  std::set<std::pair<std::int32_t, std::uint64_t>> killed;  // pid, start time
+  std::set<std::pair<std::int32_t, std::uint64_t>> killed{};  // pid, start time
+  std::set<std::int32_t> proven{};                            // sessions without leader that were ours when last looked at
 };
 
 struct round {
@@ -40,17 +43,36 @@ bool has_ended(int pidfd) noexcept {
   return ::poll(&ended, 1, 0) == 1;
 }
 
-// Is this session still the one we mean, and this process in it? A leader's pid is not given to anybody else while its session
-// has members, so a process with that pid and another start time says that the session is over.
-bool belongs(const process_entry& entry, const process_sweeper::session& to, const std::vector<process_entry>& table) {
-  if (entry.session != to.leader || entry.start_time < to.start_time) return false;
-  return std::none_of(table.begin(), table.end(),
-                      [&](const process_entry& other) { return other.pid == to.leader && other.start_time != to.start_time; });
+bool is_member(const process_entry& entry, const process_sweeper::session& of) {
+  return entry.session == of.leader && entry.start_time >= of.start_time;
 }
 
-bool is_wanted(const process_entry& entry, const sweep& what, const std::vector<process_entry>& table) {
-  for (const process_sweeper::session& session : what.sessions)
-    if (belongs(entry, session, table)) return true;
+// Is this session still the one we mean? The pid of a leader is not given to anybody else while its session has members, so a
+// process with that pid and another start time says that the session is over; and members without a leader are all ours or all
+// a stranger's.
+bool is_ours(const process_sweeper::session& session, active& job, const std::vector<process_entry>& table) {
+  const auto leader =
+      std::find_if(table.begin(), table.end(), [&](const process_entry& one) { return one.pid == session.leader; });
+  if (leader != table.end()) return leader->start_time == session.start_time;
+  bool any = false;
+  bool proven = job.proven.contains(session.leader);
+  for (const process_entry& entry : table) {
+    if (!is_member(entry, session)) continue;
+    any = true;
+    if (proven) break;
+    proven = entry.start_time <= session.last_seen ||
+             (!session.variable.empty() && holds_variable(read_environment(entry.pid), session.variable));
+  }
+  if (any && proven)
+    job.proven.insert(session.leader);  // whatever they start while they die is theirs
+  else
+    job.proven.erase(session.leader);
+  return any && proven;
+}
+
+bool is_wanted(const process_entry& entry, const sweep& what, const std::vector<process_sweeper::session>& ours) {
+  for (const process_sweeper::session& session : ours)
+    if (is_member(entry, session)) return true;
   if (what.variables.empty()) return false;
   const std::string environment = read_environment(entry.pid);
   return std::any_of(what.variables.begin(), what.variables.end(),
@@ -77,11 +99,14 @@ void kill_one(const process_entry& entry, active& job, round& result, std::vecto
 }
 
 round kill_all(active& job, const std::vector<process_entry>& table, std::vector<descriptor>& dying) {
+  std::vector<process_sweeper::session> ours;
+  for (const process_sweeper::session& session : job.what.sessions)
+    if (is_ours(session, job, table)) ours.push_back(session);
   round result;
   for (const process_entry& entry : table) {
     // The dying lose their environment first; they are waited for all the same.
     const bool dying_already = job.killed.contains({entry.pid, entry.start_time});
-    if (entry.pid == ::getpid() || !(dying_already || is_wanted(entry, job.what, table))) continue;
+    if (entry.pid == ::getpid() || !(dying_already || is_wanted(entry, job.what, ours))) continue;
     kill_one(entry, job, result, dying);
   }
   return result;
@@ -125,6 +150,8 @@ process_sweeper::~process_sweeper() {
 }
 
 void process_sweeper::begin(search what) {
+  // Session 0 is that of the kernel's threads and of the first process.
+  for (const session& one : what.sessions) LOOPTASK_ASSERT(one.leader > 0, "no process leads session 0");
   {
     const std::lock_guard lock(mutex_);
     waiting_.push_back(std::move(what));
@@ -144,7 +171,7 @@ void process_sweeper::work() {
   while (true) {
     std::optional<std::vector<search>> more = next(jobs.empty());
     if (!more) return;
-    for (search& what : *more) jobs.push_back({std::move(what), steady::now() + bound_, {}});
+    for (search& what : *more) jobs.push_back({std::move(what), steady::now() + bound_});
 
     const std::optional<std::vector<process_entry>> table = list_processes();
     std::vector<descriptor> dying;

@@ -4,7 +4,8 @@
 // reading.
 //
 // No stranger is hit: a process is signalled through a pidfd, after its entry, read again, shows the same session and start
-// time. A process that may not be signalled (EPERM) or does not die within the bound is counted as left.
+// time; and a session without its leader is ours only on evidence, because its number may have been given away since. A
+// process that may not be signalled (EPERM) or does not die within the bound is counted as left.
 //
 //   process_sweeper sweeper(5s, [](std::uint64_t ticket, int killed, int left) { ... });  // called on the sweeper's thread
 //   sweeper.begin({.ticket = 1, .sessions = {{pid, start_time}}});
@@ -27,6 +28,10 @@ class process_sweeper {
   struct session {
     std::int32_t leader = 0;
     std::uint64_t start_time = 0;  // of the leader
+    // Evidence for when the leader is gone: one of the members was started by `last_seen` (clock ticks after boot), when the
+    // leader still held the number, or with `variable` ("NAME=value"; empty: none).
+    std::uint64_t last_seen = 0;
+    std::string variable{};
   };
   struct search {
     std::uint64_t ticket = 0;

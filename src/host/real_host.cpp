@@ -27,10 +27,10 @@ real_host::~real_host() { LOOPTASK_ASSERT(!ports_->attached, "host destroyed bef
 
 void real_host::attach(inbox& home) {
   LOOPTASK_ASSERT(!ports_->attached, "host taken by a second loop");
-  ports_->attached = true;
-  ports_->processes.attach(home);  // whose threads keep the ordinary timer slack
+  ports_->processes.attach(home);  // may fail: nothing is changed then. Its threads keep the ordinary slack
   ports_->slack_before = static_cast<unsigned long>(::prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL));
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
+  ports_->attached = true;
 }
 
 void real_host::detach() noexcept {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <pthread.h>
 #include <sys/prctl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -13,6 +14,7 @@
 #include <set>
 #include <stdexcept>
 #include <string>
+#include <system_error>
 #include <thread>
 #include <vector>
 
@@ -57,6 +59,21 @@ TEST(RealHost, TakesAHandlerForWallStepsAndGivesItBack) {
   host.clock().on_wall_step(nullptr);
   EXPECT_EQ(held.use_count(), 1);
   host.clock().on_wall_step([held] {});
+}
+
+TEST(RealHost, ThatCannotBeAttachedIsAsBefore) {
+  real_host host;
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &none), 0);
+  EXPECT_THROW(loop l(host), std::system_error);
+  ASSERT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
+  loop again(host);
+  bool ran = false;
+  again.call_soon([&] { ran = true; });
+  again.run();
+  EXPECT_TRUE(ran);
 }
 
 TEST(RealHost, RandomNumbersDifferFromHostToHost) {

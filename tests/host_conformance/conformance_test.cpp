@@ -289,6 +289,23 @@ TYPED_TEST(host_conformance, what_cannot_be_executed_fails_with_its_errno_alone)
   EXPECT_EQ(this->events.lines, (strings{"failed exec /nowhere/at/all " + std::to_string(ENOENT)}));
 }
 
+TYPED_TEST(host_conformance, what_could_not_be_started_has_nobody_to_be_killed) {
+  process_spec spec = this->script(quick);
+  spec.argv[0] = "/nowhere/at/all";
+  const auto child = this->it.where.processes().spawn(spec, this->events);
+  this->until([this] { return !this->events.lines.empty(); });
+  EXPECT_EQ(this->kill(*child), (std::pair{0, 0}));
+  EXPECT_EQ(this->events.lines.size(), 1U);
+}
+
+TYPED_TEST(host_conformance, a_kill_before_the_failure_of_a_start_is_told_is_answered_after_it) {
+  process_spec spec = this->script(quick);
+  spec.argv[0] = "/nowhere/at/all";
+  const auto child = this->it.where.processes().spawn(spec, this->events);
+  EXPECT_EQ(this->kill(*child), (std::pair{0, 0}));
+  EXPECT_EQ(this->events.lines.size(), 1U);
+}
+
 TYPED_TEST(host_conformance, a_signal_to_the_group_ends_what_does_not_ignore_it) {
   const auto child = this->spawn_and_wait_until_up(sleeps);
   child->signal_group(SIGTERM);

@@ -15,6 +15,7 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <optional>
 #include <string>
 #include <thread>
 #include <vector>
@@ -240,6 +241,26 @@ TEST_F(ProcessPort, AForeignWaitThatTakesTheStatusIsNoSuccess) {
   EXPECT_FALSE(one.exit->signal);
 }
 
+TEST_F(ProcessPort, AfterAForeignWaitItsGroupIsNoLongerSignalledButItsSessionCanBeKilled) {
+  one.shell("sh -c \"trap 'echo hit' TERM; echo up; while :; do sleep 0.01; done\" & exec sleep 1000");
+  one.run_until([&] { return one.output == "up\n"; });
+  ::kill(one.who.pid, SIGKILL);
+  ASSERT_EQ(::waitpid(one.who.pid, nullptr, 0), one.who.pid);
+  one.run_until([&] { return one.exit.has_value(); });
+  one.child->signal_group(SIGTERM);  // the number may be anybody's by now
+  bool later = false;
+  events.call_later(50ms, [&] {
+    later = true;
+    events.stop();
+  });
+  while (!later) events.run_once();
+  EXPECT_EQ(one.output, "up\n");
+  one.kill();
+  one.run_to_kill();
+  EXPECT_GE(*one.killed, 1);
+  EXPECT_EQ(members(one.who.pid), 0U);
+}
+
 TEST_F(ProcessPort, OrphansThatAreAdoptedChangeNoStatus) {
   // As in a container, where the service is the first process: whatever loses its parent becomes our child.
   ASSERT_EQ(::prctl(PR_SET_CHILD_SUBREAPER, 1UL, 0UL, 0UL, 0UL), 0);
@@ -320,6 +341,55 @@ TEST(ProcessPortEnd, AChildThatIsStillToStartWhenTheLoopGoesIsNotStarted) {
     all.clear();
   }
   EXPECT_TRUE(childless());
+}
+
+TEST(ProcessPortEnd, WhatWasKilledJustBeforeTheLoopGoesIsReaped) {
+  real_host host;
+  {
+    loop events(host);
+    std::vector<std::unique_ptr<child_recorder>> all;
+    for (int i = 0; i < 20; ++i) {
+      all.push_back(std::make_unique<child_recorder>(events));
+      all.back()->shell("exec sleep 1000");
+    }
+    for (const auto& one : all) one->run_until([&] { return !one->steps.empty(); });
+    for (const auto& one : all) {
+      if (one->who.pid % 2 == 0)
+        one->child->signal_group(SIGKILL);
+      else
+        one->kill();
+    }
+  }
+  EXPECT_TRUE(childless());
+}
+
+// At the limit of processes no thread can be made either; that is when killing matters most.
+TEST(ProcessPortLimits, KillingNeedsNoNewThread) {
+  const pid_t alone = ::fork();
+  ASSERT_GE(alone, 0);
+  if (alone == 0) {
+    // Root has no such limit.
+    if (::getuid() == 0 && (::setresgid(65531, 65531, 65531) != 0 || ::setresuid(65531, 65531, 65531) != 0)) ::_exit(1);
+    real_host host;
+    loop events(host);
+    child_recorder child(events);
+    child.spawn({"/bin/sh", "-c", "sleep 1000 & echo up; wait"}, {"PATH=/usr/bin:/bin", "LOOPTASK_RUN_ID=01LIMIT"});
+    child.run_until([&] { return child.output == "up\n"; });
+    const rlimit none{0, 0};
+    if (::setrlimit(RLIMIT_NPROC, &none) != 0) ::_exit(2);
+    child.kill();
+    child.run_to_kill();
+    if (child.left != 0 || child.exit->signal != SIGKILL) ::_exit(3);
+    bool answered = false;
+    host.processes().kill_leftovers({{"01LIMIT", std::nullopt}}, [&](int, int left) { answered = left == 0; });
+    const loop_hold waiting = events.hold();
+    while (!answered) events.run_once();
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(alone, &status, 0), alone);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
 }
 
 TEST(ProcessPortThreads, LoopsOfSeveralThreadsSpawnSideBySide) {

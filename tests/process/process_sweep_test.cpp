@@ -12,8 +12,11 @@
 #include <csignal>
 #include <filesystem>
 #include <fstream>
+#include <future>
 #include <string>
+#include <utility>
 
+#include "host/process_sweep.hpp"
 #include "host/process_table.hpp"
 #include "process/child_recorder.hpp"
 #include "process/fifo.hpp"
@@ -92,12 +95,36 @@ TEST_F(Leftovers, AreFoundByTheirSessionWhenTheEnvironmentIsGone) {
   EXPECT_EQ(got.left, 0);
 }
 
+// The leader is reaped, and nothing but the number of the session is left of it.
 TEST_F(Leftovers, AreFoundWhenTheLeaderOfTheirSessionIsGone) {
   start(one, "01DDD", "env -i sleep 1000 & echo up");
   one.run_until([&] { return one.exit.has_value(); });
   process_identity who = one.who;
-  one.child.reset();  // reaped
-  EXPECT_EQ(kill({{"", who}}).killed, 1);
+  one.child.reset();
+  EXPECT_EQ(kill({{"", who, host.clock().boot()}}).killed, 1);
+}
+
+TEST_F(Leftovers, AreFoundWithoutALeaderWhenOneOfThemCarriesTheRunId) {
+  start(one, "01DDE", "sleep 1000 & env -i sleep 1000 & echo up");
+  one.run_until([&] { return one.exit.has_value(); });
+  process_identity who = one.who;
+  one.child.reset();
+  EXPECT_EQ(kill({{"01DDE", who}}).killed, 2);
+}
+
+// As a stranger who was given the number later: started when the run was last known to be alive, or later.
+TEST_F(Leftovers, WithoutALeaderTheSessionOfAStrangerIsNotTouched) {
+  start(one, "01DDF", "env -i sleep 1000 & echo up");
+  one.run_until([&] { return one.exit.has_value(); });
+  process_identity who = one.who;
+  one.child.reset();
+  process_identity earlier = who;
+  earlier.start_time -= 1000;
+  const answer unknown = kill({{"01OTHER", earlier}});
+  EXPECT_EQ(unknown.killed, 0);
+  EXPECT_EQ(unknown.left, 0);
+  EXPECT_EQ(kill({{"01OTHER", earlier, host.clock().boot() - 3600s}}).killed, 0);
+  EXPECT_EQ(kill({{"", who, host.clock().boot()}}).killed, 1);
 }
 
 // A process that dies loses its memory, and with it its environment, before its files and locks. tail dies slowly here: it has
@@ -173,12 +200,14 @@ TEST(SweepWithoutPermission, WhatMayNotBeKilledIsReportedAsLeft) {
     child.shell("./other-user --reuid=65532 --clear-groups sh -c 'echo $$; exec sleep 1000 >/dev/null 2>&1' & exit 0",
                 folder.path());
     child.run_to_exit();
-    const monotonic_time begin = host.clock().monotonic();
-    child.kill();
-    child.run_to_kill();
     std::ofstream(folder.path("pid")) << child.output;
-    const bool soon = host.clock().monotonic() - begin < 4s;
-    ::_exit(child.killed == 0 && child.left == 1 && soon ? 0 : 2);
+    std::promise<std::pair<int, int>> answer;
+    process_sweeper sweeper(24h, [&](std::uint64_t, int killed, int left) { answer.set_value({killed, left}); });
+    process_sweeper::search what;
+    what.ticket = 1;
+    what.sessions.push_back({child.who.pid, child.who.start_time, 0, {}});
+    sweeper.begin(std::move(what));
+    ::_exit(answer.get_future().get() == std::pair(0, 1) ? 0 : 2);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(alone, &status, 0), alone);
