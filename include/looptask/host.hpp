@@ -140,7 +140,8 @@ class child_process {
   virtual void hold_output(bool hold) = 0;
   // KILL to every process of the child's session, again and again until none is left; then `done` on the loop's thread, never
   // from inside this call. `killed`: how many processes other than the main one had to be killed. `left`: how many would not
-  // die within the port's bound; with 0, on_exit (or on_spawn_failed) has been called before.
+  // die within the port's bound; with 0, on_exit has been called before, or on_spawn_failed: a start that hangs (a program on a
+  // dead file system) is stopped, with ETIMEDOUT after the same bound at the latest, and its program will not run.
   virtual void kill_session(unique_function<void(int killed, int left)> done) = 0;
 };
 

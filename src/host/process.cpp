@@ -134,6 +134,7 @@ class real_process_port::home_side final : public child_keeper, public std::enab
   reactor_port& reactor() noexcept override { return reactor_; }
   const clock_port& clock() const noexcept override { return clock_; }
   bool withdraw(std::uint64_t ticket) override { return launcher_->withdraw(ticket); }
+  void stop(std::uint64_t ticket) noexcept override { launcher_->stop(ticket); }
   void sweep(std::uint64_t ticket, process_sweeper::session which) override { sweeper_->begin({ticket, {which}, {}, which}); }
   void later(std::uint64_t ticket, void (supervised_child::*step)()) override {
     home_->post([weak = weak_from_this(), ticket, step] {

@@ -117,6 +117,8 @@ void supervised_child::kill_session(unique_function<void(int killed, int left)> 
       begin_sweep();
     else if (keeper_->withdraw(ticket_))
       keeper_->later(ticket_, &supervised_child::on_withdrawn);
+    else
+      keeper_->stop(ticket_);
   } catch (...) {
     killed_.pop_back();  // the caller is told so, and may ask again
     throw;
@@ -130,7 +132,10 @@ void supervised_child::release() noexcept {
   close_output();
   if (keeper_ == nullptr) return;
   if (stage_ == stage::launching) {
-    if (keeper_->withdraw(ticket_)) stage_ = stage::reaped;
+    if (keeper_->withdraw(ticket_))
+      stage_ = stage::reaped;
+    else
+      keeper_->stop(ticket_);
   } else if (stage_ == stage::ended && !sweeping_) {
     reap();
   }

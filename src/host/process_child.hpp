@@ -30,6 +30,7 @@ class child_keeper {
   virtual reactor_port& reactor() noexcept = 0;
   virtual const clock_port& clock() const noexcept = 0;
   virtual bool withdraw(std::uint64_t ticket) = 0;       // a launch that has not begun
+  virtual void stop(std::uint64_t ticket) noexcept = 0;  // one that has
   virtual void sweep(std::uint64_t ticket, process_sweeper::session which) = 0;
   virtual void later(std::uint64_t ticket, void (supervised_child::*step)()) = 0;  // on the loop, not from inside this call
   virtual void forget(std::uint64_t ticket) noexcept = 0;

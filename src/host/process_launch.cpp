@@ -1,7 +1,6 @@
 #include "host/process_launch.hpp"
 
 #include <fcntl.h>
-#include <linux/close_range.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -16,11 +15,12 @@
 #include <vector>
 
 #include "host/process_table.hpp"
+#include "host/system_call.hpp"
 
 namespace looptask {
 namespace {
 
-enum class step : int { session, signals, input, output, workdir, descriptors, exec };
+enum class step : int { stopped, session, signals, input, output, workdir, descriptors, exec };
 
 struct failure {
   step where;
@@ -36,7 +36,12 @@ struct child_plan {
   int input;
   int output;
   int status;  // close-on-exec: its end of file says that the program runs
+  bool (*may_go_on)(void* control, pid_t self);
+  void* control;
 };
+
+// Where the child keeps its end of the status pipe.
+constexpr int status_place = STDERR_FILENO + 1;
 
 // ---- between vfork and exec: system calls only, no allocation, no lock, nothing that a sanitizer or a user hooks ----
 
@@ -63,13 +68,18 @@ bool reset_signals() noexcept {
   return ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &nothing, nullptr, mask_size) == 0;
 }
 
-[[noreturn]] void become(const child_plan& plan) noexcept {
+[[noreturn]] void become(child_plan plan) noexcept {
+  errno = ECANCELED;
+  if (!plan.may_go_on(plan.control, ::getpid())) give_up(plan, step::stopped);
   if (::setsid() < 0) give_up(plan, step::session);
   ::umask(022);
   if (::dup2(plan.input, STDIN_FILENO) < 0) give_up(plan, step::input);
   if (::dup2(plan.output, STDOUT_FILENO) < 0 || ::dup2(plan.output, STDERR_FILENO) < 0) give_up(plan, step::output);
+  if (plan.status != status_place && ::dup3(plan.status, status_place, O_CLOEXEC) < 0) give_up(plan, step::descriptors);
+  plan.status = status_place;
+  // Before the first step that may hang: a child that does would keep open the pipes of others that start meanwhile.
+  if (::syscall(SYS_close_range, status_place + 1U, ~0U, 0U) != 0) give_up(plan, step::descriptors);
   if (::chdir(plan.workdir) != 0) give_up(plan, step::workdir);
-  if (::syscall(SYS_close_range, 3U, ~0U, CLOSE_RANGE_CLOEXEC) != 0) give_up(plan, step::descriptors);
   if (!reset_signals()) give_up(plan, step::signals);
   ::execve(plan.program, plan.argv, plan.envp);
   give_up(plan, step::exec);
@@ -157,8 +167,12 @@ bool exists(const std::string& program, const std::string& workdir) {
   return ::faccessat(AT_FDCWD, path.c_str(), F_OK, 0) == 0;
 }
 
+constexpr const char* stopped_words = "stopped before it was started";
+
 std::string describe(const failure& what, const process_spec& spec, const std::string& program) {
   switch (what.where) {
+    case step::stopped:
+      return stopped_words;
     case step::session:
       return "setsid";
     case step::signals:
@@ -182,11 +196,7 @@ std::string describe(const failure& what, const process_spec& spec, const std::s
 
 // False: the end of file came first, so the program runs.
 bool read_failure(int fd, failure& report) noexcept {
-  ssize_t got = 0;
-  do {
-    got = ::read(fd, &report, sizeof report);
-  } while (got < 0 && errno == EINTR);
-  return got == static_cast<ssize_t>(sizeof report);
+  return read_some(fd, &report, sizeof report) == static_cast<ssize_t>(sizeof report);
 }
 
 void reap(std::int32_t pid) noexcept {
@@ -227,7 +237,24 @@ launched::descriptors launched::release() noexcept {
   return {std::move(pidfd_), std::move(output_)};
 }
 
-launched launch(const process_spec& spec) {
+void launch_control::stop() noexcept {
+  stopped_ = true;
+  const std::lock_guard lock(signalling_);
+  if (const std::int32_t pid = pid_; pid > 0) ::kill(pid, SIGKILL);
+}
+
+// Either stop() sees the pid, or the child sees that it was called.
+bool launch_control::child_may_go_on(std::int32_t pid) noexcept {
+  pid_ = pid;
+  return !stopped_;
+}
+
+void launch_control::child_is_settled() noexcept {
+  const std::lock_guard lock(signalling_);
+  pid_ = 0;
+}
+
+launched launch(const process_spec& spec, launch_control& control) {
   if (holds_nul(spec)) return {EINVAL, "a NUL in an argument, the environment or the folder"};
   const search program = find_program(spec);
   if (program.path.empty()) return {program.error, "exec " + spec.argv.front() + " (searched in PATH=" + program.where + ")"};
@@ -242,10 +269,19 @@ launched launch(const process_spec& spec) {
 
   const std::vector<char*> argv = pointers(spec.argv);
   const std::vector<char*> envp = pointers(spec.env);
-  const child_plan plan{program.path.c_str(), argv.data(),           envp.data(),          spec.workdir.c_str(),
-                        input.get(),          output->writing.get(), status->writing.get()};
+  const child_plan plan{program.path.c_str(),
+                        argv.data(),
+                        envp.data(),
+                        spec.workdir.c_str(),
+                        input.get(),
+                        output->writing.get(),
+                        status->writing.get(),
+                        [](void* of, pid_t self) { return static_cast<launch_control*>(of)->child_may_go_on(self); },
+                        &control};
+  if (control.stopped_) return {ECANCELED, stopped_words};
   const pid_t pid = start(plan);
   if (pid < 0) return {errno, "fork"};
+  control.child_is_settled();
   output->writing.reset();
   status->writing.reset();
 

@@ -4,11 +4,13 @@
 //
 // Between vfork and exec the child shares this process's memory: it makes system calls and nothing else. It has its own
 // session, every signal at its default and none blocked, umask 022, /dev/null as input, one pipe as output and error, and no
-// other descriptor. Every failure is reported with its errno and the step that failed. Needs Linux 5.11 (close_range).
+// other descriptor. Every failure is reported with its errno and the step that failed. Needs Linux 5.9 (close_range).
 //
 //   launched child = launch(spec);
 //   if (child.error() != 0) report(child.error(), child.step());
+#include <atomic>
 #include <cstdint>
+#include <mutex>
 #include <string>
 #include <utility>
 
@@ -49,7 +51,32 @@ class launched {
   descriptor output_;
 };
 
+// The way to a launch that is under way on another thread, and may hang there: on a dead network file system, on a lease.
+class launch_control {
+ public:
+  launch_control() noexcept = default;
+  launch_control(const launch_control&) = delete;
+  launch_control& operator=(const launch_control&) = delete;
+
+  // Any thread. A launch that has not come to its child yet fails with ECANCELED; a child that is not yet its program is
+  // killed. Later: nothing.
+  void stop() noexcept;
+
+ private:
+  friend launched launch(const process_spec& spec, launch_control& control);
+  bool child_may_go_on(std::int32_t pid) noexcept;  // called by the child, before it may block
+  void child_is_settled() noexcept;                 // before anybody may reap it
+
+  std::atomic<bool> stopped_ = false;
+  std::atomic<std::int32_t> pid_ = 0;
+  std::mutex signalling_;  // as long as it is held, a pid that was read in it is the child's
+};
+
 // On a thread that has all its signals blocked. Throws std::bad_alloc only.
-launched launch(const process_spec& spec);
+launched launch(const process_spec& spec, launch_control& control);
+inline launched launch(const process_spec& spec) {
+  launch_control nobody_stops_it;
+  return launch(spec, nobody_stops_it);
+}
 
 }  // namespace looptask
