@@ -3,15 +3,17 @@
 //
 // Owner: the loop's thread. with_process() starts the program in its own session, runs the body, and then, however the body
 // ended (result, exception, cancellation), kills whatever still lives in that session and waits until it is gone. So the body
-// waits for the end if it wants one. A program that cannot be started is a std::system_error that names the step. Output is
-// bounded: when nobody reads, the program blocks. Name the spec before the await: a temporary in one expression with
-// co_await is miscompiled by g++ 12.
+// waits for the end if it wants one. A program that cannot be started is a std::system_error that names the step. Processes
+// that cannot be killed are a std::runtime_error; if the body has failed too, both come as an aggregate_error; if it was
+// cancelled, `cancelled` comes and the other goes to loop::on_error. Output is bounded: when nobody reads, the program blocks.
+// Name the spec before the await: a temporary in one expression with co_await is miscompiled by g++ 12.
 //
 //   looptask::process_spec spec{.argv = {"sort", "-u", file}, .env = {"PATH=/usr/bin:/bin"}, .workdir = "/"};
 //   looptask::process_result r = co_await looptask::with_timeout(5s, looptask::run_process(std::move(spec)));
 //   if (r.exit.code == 0) use(r.output);
 #include <cstddef>
 #include <cstdint>
+#include <exception>
 #include <memory>
 #include <optional>
 #include <string>
@@ -79,6 +81,8 @@ class process final : private process_events {
   ~process();
   task<> spawned();  // throws if it could not be
   task<> end();      // kills what is left and waits until it is gone
+  // What with_process() throws when its body failed with `body` (nullptr: it did not) and what is left cannot be killed.
+  std::exception_ptr settle(std::exception_ptr body, std::exception_ptr survivors);
 
   void on_spawned(const process_identity& who) override;
   void on_spawn_failed(int error, std::string_view what) override;
@@ -122,7 +126,13 @@ std::invoke_result_t<F&, process&> with_process(process_spec spec, F body, std::
   } catch (...) {  // cancellation too
     how.set_error(std::current_exception());
   }
-  co_await shield(child.end());
+  std::exception_ptr survivors;
+  try {
+    co_await shield(child.end());
+  } catch (...) {
+    survivors = std::current_exception();
+  }
+  if (survivors) how.set_error(child.settle(how.ok() ? nullptr : how.error(), std::move(survivors)));
   co_return std::move(how).get();
 }
 

@@ -5,6 +5,7 @@
 #include <system_error>
 
 #include <looptask/callback.hpp>
+#include <looptask/task_group.hpp>
 
 namespace looptask {
 
@@ -34,17 +35,18 @@ void process::on_spawn_failed(int error, std::string_view what) {
   spawn_error_ = error;
   failed_step_ = what;
   answered_ = true;
+  gone_ = true;
   moment::pass(spawn_waiter_);
 }
 
 void process::on_output(std::string_view bytes) {
   unread_.append(bytes);
   readable_ = true;
-  if (!output_held_ && unread_.size() >= output_buffer_) {
-    output_held_ = true;
-    child_->hold_output(true);
-  }
   moment::pass(reader_);
+  if (!output_held_ && unread_.size() >= output_buffer_) {
+    child_->hold_output(true);
+    output_held_ = true;
+  }
 }
 
 void process::on_output_end() {
@@ -60,16 +62,17 @@ void process::on_exit(const process_exit& how) {
 
 task<> process::spawned() {
   co_await moment(spawn_waiter_, answered_);
-  if (spawn_error_ == 0) co_return;
-  gone_ = true;
-  throw std::system_error(spawn_error_, std::generic_category(), failed_step_);
+  if (spawn_error_ != 0) throw std::system_error(spawn_error_, std::generic_category(), failed_step_);
 }
 
 task<std::string> process::read() {
   co_await moment(reader_, readable_);
+  if (output_held_) {  // first: if it fails, what has been written stays to be read
+    child_->hold_output(false);
+    output_held_ = false;
+  }
   std::string bytes = std::exchange(unread_, {});
   readable_ = output_ended_;
-  if (std::exchange(output_held_, false)) child_->hold_output(false);
   co_return bytes;
 }
 
@@ -87,6 +90,18 @@ task<> process::end() {
   gone_ = true;
   if (left > 0) {
     throw std::runtime_error(std::to_string(left) + " processes of session " + std::to_string(who_.pid) + " cannot be killed");
+  }
+}
+
+std::exception_ptr process::settle(std::exception_ptr body, std::exception_ptr survivors) {
+  if (!body) return survivors;
+  try {
+    std::rethrow_exception(body);
+  } catch (const cancelled&) {
+    this_loop().report(std::move(survivors));
+    return body;
+  } catch (...) {
+    return std::make_exception_ptr(aggregate_error({std::move(body), std::move(survivors)}));
   }
 }
 

@@ -2,8 +2,11 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <chrono>
 #include <csignal>
+#include <cstdint>
+#include <fstream>
 #include <optional>
 #include <stdexcept>
 #include <string>
@@ -11,6 +14,7 @@
 
 #include <looptask/looptask.hpp>
 
+#include "host/process_table.hpp"
 #include "sim/world.hpp"
 
 namespace looptask {
@@ -25,6 +29,23 @@ process_spec named(std::string program) {
 }
 process_spec shell(std::string script) {
   return {.argv = {"sh", "-c", std::move(script)}, .env = {"PATH=/usr/bin:/bin"}, .workdir = "/"};
+}
+
+// Living members of a session.
+std::ptrdiff_t members(std::int32_t session) {
+  const auto all = list_processes();
+  return std::count_if(all->begin(), all->end(),
+                       [session](const process_entry& one) { return one.session == session && one.state != 'Z'; });
+}
+
+std::uint64_t written_by(std::int32_t pid) {
+  std::ifstream file("/proc/" + std::to_string(pid) + "/io");
+  std::string name;
+  std::uint64_t bytes = 0;
+  while (file >> name >> bytes) {
+    if (name == "wchar:") return bytes;
+  }
+  return 0;
 }
 
 struct VirtualProcess : testing::Test {
@@ -181,23 +202,47 @@ TEST_F(RealProcess, ManyAtOnce) {
 TEST_F(RealProcess, CancellationKillsTheWholeSession) {
   cancel_scope scope(loop);
   outcome<> how;
-  auto started = [](process& child, cancel_scope& s) -> task<> {
+  std::int32_t session = 0;
+  std::ptrdiff_t before = 0;
+  auto started = [](process& child, cancel_scope& s, std::int32_t& id, std::ptrdiff_t& living) -> task<> {
     const std::string ready = co_await child.read();
+    id = child.identity().pid;
+    living = members(id);
     s.cancel();
     co_await child.wait();
   };
-  auto runs = [&](process& child) { return started(child, scope); };
-  spawn(loop, scope, with_process(shell("trap '' TERM; (trap '' TERM; sleep 1000) & echo ready; wait"), runs),
+  auto runs = [&](process& child) { return started(child, scope, session, before); };
+  spawn(loop, scope, with_process(shell("trap '' TERM; (trap '' TERM; echo ready; sleep 1000) & wait"), runs),
         [&](outcome<> o) { how = std::move(o); });
   loop.run();
   EXPECT_THROW(std::move(how).get(), cancelled);
+  EXPECT_GE(before, 2);
+  EXPECT_EQ(members(session), 0);
+}
+
+// The failure of the start is on its way when the task is cancelled: there is nobody to be killed.
+TEST_F(RealProcess, CancelledWhileItsFailureComesItKillsNobody) {
+  cancel_scope scope(loop);
+  outcome<> how;
+  auto body = [](process&) -> task<> { co_return; };
+  spawn(loop, scope, with_process(named("/nowhere/to/be/found"), body), [&](outcome<> o) { how = std::move(o); });
+  loop.call_soon([&] { loop.call_soon([&] { scope.cancel(); }); });
+  loop.run();
+  EXPECT_FALSE(how.ok());
 }
 
 // The program writes without end while nobody reads: it must block, and not fill our memory.
 TEST_F(RealProcess, OutputThatNobodyReadsBlocksTheProgram) {
   auto body = [](process& child) -> task<std::size_t> {
-    std::string first = co_await child.read();
-    co_await sleep_for(milliseconds(20));
+    const std::string first = co_await child.read();
+    std::uint64_t last = 0;
+    while (true) {
+      co_await sleep_for(milliseconds(1));
+      const std::uint64_t written = written_by(child.identity().pid);
+      if (written == last && read_process(child.identity().pid)->state == 'S') break;
+      last = written;
+      if (written > 100'000'000) throw std::runtime_error("it does not block");
+    }
     const std::string all = co_await child.read();
     co_return all.size();
   };
