@@ -33,6 +33,8 @@ duration later(duration start, duration by) { return by == for_ever ? for_ever :
 
 // One virtual process and the children of its session. The plan in the agenda always agrees with the ends noted here.
 struct virtual_processes::session {
+  explicit session(std::uint64_t in) : life(in) {}
+  const std::uint64_t life;  // of the loop that spawned it
   process_identity who;
   std::vector<std::string> argv;
   std::string run_id;
@@ -99,11 +101,11 @@ class virtual_processes::handle final : public child_process {
     // Planned after the ends it brought about, so it is reported after them.
     world& where = port_.world_;
     const duration answer = std::clamp(who_->last_end(), where.now_, where.now_ + kill_bound);
-    where.agenda_.add(answer, rank::ordinary, [&where, who = who_, killed] {
-      if (who->killed.empty()) return;  // the handle is gone
+    where.agenda_.add(answer, rank::ordinary, [this_port = &port_, who = who_, killed] {
+      if (who->killed.empty() || who->life != this_port->life_) return;  // the handle is gone, or the loop
       unique_function<void(int, int)> next = std::move(who->killed.front());
       who->killed.erase(who->killed.begin());
-      next(killed, who->alive_at(where.now_));
+      next(killed, who->alive_at(this_port->world_.now_));
     });
   }
 
@@ -114,15 +116,16 @@ class virtual_processes::handle final : public child_process {
 
 program virtual_processes::decide(const process_spec& spec) {
   program none;
-  none.spawn_error = spec.argv.empty() ? EINVAL : ENOENT;
-  if (spec.argv.empty()) return none;
+  none.spawn_error = ENOENT;
   const auto found = programs_.find(spec.argv[0]);
   if (found != programs_.end()) return found->second(spec);
   return default_ ? default_(spec) : none;
 }
 
 std::unique_ptr<child_process> virtual_processes::spawn(process_spec spec, process_events& events) {
-  const auto made = std::make_shared<session>();
+  LOOPTASK_ASSERT(!spec.argv.empty(), "spawn needs a program: argv is empty");
+  LOOPTASK_ASSERT(spec.workdir.starts_with('/'), "spawn needs an absolute workdir");
+  const auto made = std::make_shared<session>(life_);
   made->what = decide(spec);
   made->events = &events;
   made->started = world_.now_;
@@ -132,9 +135,9 @@ std::unique_ptr<child_process> virtual_processes::spawn(process_spec spec, proce
     made->exit_reported = made->output_end_reported = true;  // there is nothing to report, whatever is done to it later
     made->argv = std::move(spec.argv);
     world_.agenda_.add(world_.now_, rank::ordinary, [this, made] {
-      const std::string step = made->argv.empty() ? "exec" : "exec " + made->argv[0];
+      const std::string step = "exec " + made->argv[0];
       world_.trace_.record(world_.now_, "spawn-failed", made->what.spawn_error, step);
-      if (made->events != nullptr) made->events->on_spawn_failed(made->what.spawn_error, step);
+      if (process_events* const heard = listener(*made)) heard->on_spawn_failed(made->what.spawn_error, step);
     });
     return std::make_unique<handle>(*this, made);
   }
@@ -152,7 +155,7 @@ std::unique_ptr<child_process> virtual_processes::spawn(process_spec spec, proce
 
   world_.agenda_.add(world_.now_, rank::ordinary, [this, made] {
     world_.trace_.record(world_.now_, "spawned", made->who.pid, made->argv[0]);
-    if (made->events != nullptr) made->events->on_spawned(made->who);
+    if (process_events* const heard = listener(*made)) heard->on_spawned(made->who);
   });
   for (const program::text& text : made->what.output) {
     const duration at = made->started + text.after;
@@ -161,8 +164,8 @@ std::unique_ptr<child_process> virtual_processes::spawn(process_spec spec, proce
       world_.trace_.record(world_.now_, "output", made->who.pid, text.bytes);
       if (made->held || !made->unread.empty()) {
         made->unread.push_back(&text);
-      } else if (made->events != nullptr) {
-        made->events->on_output(text.bytes);
+      } else if (process_events* const heard = listener(*made)) {
+        heard->on_output(text.bytes);
       }
     }));
   }
@@ -210,7 +213,7 @@ void virtual_processes::report_exit(const session_pointer& who) {
   how.cpu = std::min(who->what.cpu, std::chrono::floor<microseconds>(who->main_end - who->started));
   how.max_rss = who->what.max_rss;
   forget_if_over(*who);
-  if (who->events != nullptr) who->events->on_exit(how);
+  if (process_events* const heard = listener(*who)) heard->on_exit(how);
 }
 
 void virtual_processes::report_output_end(const session_pointer& who) {
@@ -219,8 +222,8 @@ void virtual_processes::report_output_end(const session_pointer& who) {
   forget_if_over(*who);
   if (who->held || !who->unread.empty()) {
     who->end_unread = true;
-  } else if (who->events != nullptr) {
-    who->events->on_output_end();
+  } else if (process_events* const heard = listener(*who)) {
+    heard->on_output_end();
   }
 }
 
@@ -228,9 +231,10 @@ void virtual_processes::let_output_go(const session_pointer& who) {
   while (!who->held && !who->unread.empty()) {
     const program::text* const next = who->unread.front();
     who->unread.erase(who->unread.begin());
-    if (who->events != nullptr) who->events->on_output(next->bytes);
+    if (process_events* const heard = listener(*who)) heard->on_output(next->bytes);
   }
-  if (!who->held && std::exchange(who->end_unread, false) && who->events != nullptr) who->events->on_output_end();
+  if (who->held || !std::exchange(who->end_unread, false)) return;
+  if (process_events* const heard = listener(*who)) heard->on_output_end();
 }
 
 void virtual_processes::forget_if_over(session& who) {
@@ -318,10 +322,11 @@ std::vector<living_process> virtual_processes::alive() const {
 void virtual_processes::detach() noexcept {
   for (const agenda::entry& answer : answers_) world_.agenda_.remove(answer);
   answers_.clear();
-  for (const auto& [pid, who] : sessions_) {
-    who->events = nullptr;
-    who->killed.clear();
-  }
+  ++life_;
+}
+
+process_events* virtual_processes::listener(const session& who) const noexcept {
+  return who.life == life_ ? who.events : nullptr;
 }
 
 void virtual_processes::end_all() {

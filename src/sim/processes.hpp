@@ -62,16 +62,17 @@ class virtual_processes final : public process_port {
     int children = 0;
   };
   ended signal(const session_pointer& who, int number);  // how many processes it ended
+  void search_and_kill(const std::vector<leftover>& runs, unique_function<void(int killed, int left)> done);
+  process_events* listener(const session& who) const noexcept;  // nullptr: nobody listens
 
   world& world_;
   std::map<std::string, spawn_decision> programs_;
   spawn_decision default_;
   std::map<std::int32_t, session_pointer> sessions_;  // by pid: alive, or not wholly reported yet
-  void search_and_kill(const std::vector<leftover>& runs, unique_function<void(int killed, int left)> done);
-
-  std::vector<agenda::entry> answers_;  // of kill_leftovers, due and not given
+  std::vector<agenda::entry> answers_;                // of kill_leftovers, due and not given
   std::int32_t next_pid_ = 1000;
   std::uint64_t spawned_ = 0;
+  std::uint64_t life_ = 0;  // counts the loops that have gone
 };
 
 }  // namespace looptask::sim

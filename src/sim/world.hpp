@@ -15,7 +15,7 @@
 //
 // Owner: one thread, also that of every loop attached; only reactor().wake() may be called from others.
 // Failure: wait() throws deadlock, crash, end_of_time or unhandled_signal, each a host_failure: it leaves loop::run(), and the
-// be watched (EBADF): there is none.
+// loop is then destroyed. No descriptor can be watched (EBADF): there is none.
 //
 //   sim::world world(seed);
 //   world.program("true", {.takes = 10ms});
@@ -123,7 +123,6 @@ class world final : public host, private clock_port, private reactor_port {
 
  private:
   friend class virtual_processes;
-  duration search_takes_{0};
 
   monotonic_time monotonic() const noexcept override { return reading_at(now_); }
   duration boot() const noexcept override { return now_ - booted_at_; }
@@ -160,6 +159,7 @@ class world final : public host, private clock_port, private reactor_port {
   std::map<duration, duration> stalls_;          // [first, second), those not yet over
   std::set<duration> crashes_;
   std::optional<duration> end_;
+  duration search_takes_{0};
 
   inbox* home_ = nullptr;
   std::atomic<bool> woken_{false};

@@ -289,6 +289,15 @@ TYPED_TEST(host_conformance, what_cannot_be_executed_fails_with_its_errno_alone)
   EXPECT_EQ(this->events.lines, (strings{"failed exec /nowhere/at/all " + std::to_string(ENOENT)}));
 }
 
+TYPED_TEST(host_conformance, a_program_without_name_or_with_a_relative_folder_is_misuse) {
+  process_spec nameless = this->script(quick);
+  nameless.argv.clear();
+  EXPECT_DEATH(this->it.where.processes().spawn(nameless, this->events), "argv is empty");
+  process_spec somewhere = this->script(quick);
+  somewhere.workdir = "tmp";
+  EXPECT_DEATH(this->it.where.processes().spawn(somewhere, this->events), "absolute workdir");
+}
+
 TYPED_TEST(host_conformance, what_could_not_be_started_has_nobody_to_be_killed) {
   process_spec spec = this->script(quick);
   spec.argv[0] = "/nowhere/at/all";

@@ -220,6 +220,27 @@ TEST_F(virtual_process, answers_nobody_after_the_loop_is_gone) {
   EXPECT_TRUE(events.lines.empty());
 }
 
+TEST_F(virtual_process, tells_nobody_after_the_loop_is_gone_even_while_its_handle_lives) {
+  w.program("job", {.takes = 1s});
+  process_recorder failed, later;
+  bool answered = false;
+  const auto over = w.processes().spawn(command("job"), events);
+  run_until(2s);
+  const auto seen = events.lines;
+  over->kill_session([&](int, int) { answered = true; });
+  const auto none = w.processes().spawn(command("nowhere"), failed);
+  const auto job = w.processes().spawn(command("job"), later);
+  job->kill_session([&](int, int) { answered = true; });
+  loop.reset();
+  w.pass_until(5s);
+  loop.emplace(w);
+  run_until(6s);
+  EXPECT_FALSE(answered);
+  EXPECT_EQ(events.lines, seen);
+  EXPECT_TRUE(failed.lines.empty());
+  EXPECT_TRUE(later.lines.empty());
+}
+
 TEST_F(virtual_process, decision_sees_the_spec_of_each_spawn) {
   std::vector<std::string> asked;
   w.default_program([&](const process_spec& spec) {
