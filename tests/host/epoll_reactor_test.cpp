@@ -2,10 +2,18 @@
 
 #include <fcntl.h>
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
+#include <sys/prctl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
+#include <array>
+#include <cerrno>
 #include <chrono>
+#include <cstddef>
 #include <system_error>
 #include <thread>
 #include <vector>
@@ -188,6 +196,52 @@ TEST_P(EpollReactor, ServesMoreDescriptorsThanOneBatchHolds) {
 
 INSTANTIATE_TEST_SUITE_P(Both, EpollReactor, testing::Values(precise_wait::epoll_pwait2, precise_wait::timerfd),
                          [](const auto& of) { return of.param == precise_wait::timerfd ? "Timerfd" : "EpollPwait2"; });
+
+// From here on epoll_pwait2 fails with `error` in this process.
+bool refuse_epoll_pwait2(unsigned error) {
+  std::array<sock_filter, 4> rules{{
+      {BPF_LD | BPF_W | BPF_ABS, 0, 0, offsetof(seccomp_data, nr)},
+      {BPF_JMP | BPF_JEQ | BPF_K, 0, 1, __NR_epoll_pwait2},
+      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ERRNO | error},
+      {BPF_RET | BPF_K, 0, 0, SECCOMP_RET_ALLOW},
+  }};
+  const sock_fprog program{rules.size(), rules.data()};
+  return ::prctl(PR_SET_NO_NEW_PRIVS, 1UL, 0UL, 0UL, 0UL) == 0 &&
+         ::prctl(PR_SET_SECCOMP, static_cast<unsigned long>(SECCOMP_MODE_FILTER), &program, 0UL, 0UL) == 0;
+}
+
+// 0: all as it should be; else which step is not.
+int wait_where_it_is_refused(unsigned error) {
+  if (!refuse_epoll_pwait2(error)) return 1;
+  system_clock clock;
+  epoll_reactor reactor(clock);
+  if (reactor.how() != precise_wait::epoll_pwait2) return 2;
+  for (int i = 0; i < 2; ++i) {
+    const monotonic_time until = clock.monotonic() + microseconds(700);
+    if (reactor.wait(until)) return 3;
+    if (clock.monotonic() < until) return 4;
+    if (reactor.how() != precise_wait::timerfd) return 5;
+  }
+  a_pair p;
+  heard h;
+  reactor.watch(p.here.get(), readiness::read, h);
+  p.send();
+  if (!reactor.wait(std::nullopt) || h.calls.size() != 1) return 6;
+  reactor.unwatch(p.here.get());
+  return 0;
+}
+
+TEST(EpollReactorFallback, TakesATimerfdWhereTheKernelOrAFilterRefusesPreciseWaits) {
+  for (const int error : {ENOSYS, EPERM}) {
+    const pid_t alone = ::fork();
+    ASSERT_GE(alone, 0);
+    if (alone == 0) ::_exit(wait_where_it_is_refused(static_cast<unsigned>(error)));
+    int status = 0;
+    ASSERT_EQ(::waitpid(alone, &status, 0), alone);
+    EXPECT_TRUE(WIFEXITED(status));
+    EXPECT_EQ(WEXITSTATUS(status), 0) << error;
+  }
+}
 
 }  // namespace
 }  // namespace looptask
