@@ -119,6 +119,32 @@ TEST_F(VirtualProcess, AnExceptionOfTheBodyKillsItToo) {
   EXPECT_TRUE(world.alive().empty());
 }
 
+TEST_F(VirtualProcess, ThatOutlivesTheKillIsAnErrorBesideThatOfTheBody) {
+  world.program("job", {.takes = sim::for_ever, .outlives_kill = hours(1)});
+  auto quiet = [](process&) -> task<> { co_return; };
+  EXPECT_THROW(loop.run(with_process(named("job"), quiet)), std::runtime_error);
+  auto body = [](process&) -> task<> {
+    co_await sleep_for(seconds(1));
+    throw std::logic_error("of the body");
+  };
+  try {
+    loop.run(with_process(named("job"), body));
+    FAIL();
+  } catch (const aggregate_error& both) {
+    ASSERT_EQ(both.errors().size(), 2U);
+    EXPECT_THROW(std::rethrow_exception(both.errors().front()), std::logic_error);
+    EXPECT_THROW(std::rethrow_exception(both.errors().back()), std::runtime_error);
+  }
+}
+
+TEST_F(VirtualProcess, ThatOutlivesTheKillLeavesACancellationWhatItIs) {
+  world.program("job", {.takes = sim::for_ever, .outlives_kill = hours(1)});
+  int reported = 0;
+  loop.on_error([&](std::exception_ptr) { ++reported; });
+  EXPECT_THROW(loop.run(with_timeout(seconds(5), run_process(named("job")))), timeout_error);
+  EXPECT_EQ(reported, 1);
+}
+
 TEST_F(VirtualProcess, ExitAndEndOfOutputAreTwoThings) {
   world.program("job", {.takes = seconds(1), .children = {{.takes = seconds(9)}}});
   auto body = [](process& child) -> task<> {
