@@ -193,12 +193,22 @@ TEST_F(LoopThreadDeathTest, AnotherThreadMayOnlyPostAndStop) {
                refused);
   EXPECT_DEATH(on_another_thread([](loop& l) { l.rewatch(0, readiness::read); }), refused);
   EXPECT_DEATH(on_another_thread([](loop& l) { l.unwatch(0); }), refused);
-  EXPECT_DEATH(on_another_thread([](loop& l) { alarm(l).arm(monotonic_time(seconds(1))); }), refused);
   EXPECT_DEATH(on_another_thread([](loop& l) { cancel_scope(l).cancel(); }), refused);
   on_another_thread([](loop& l) {
     l.post([] {});
     l.stop();
   });
+}
+
+TEST_F(LoopThreadDeathTest, ATimerIsArmedOnItsThreadOnly) {
+  EXPECT_DEATH(
+      {
+        sim::world world(1);
+        loop l(world);
+        alarm late(l);  // goes on this thread: its end would assert as well on the other one
+        std::thread([&] { late.arm(monotonic_time(seconds(1))); }).join();
+      },
+      "from a thread other than its owner");
 }
 
 TEST_F(LoopThreadDeathTest, ATimerIsCancelledOnItsThreadOnly) {

@@ -44,6 +44,19 @@ TEST_F(Scope, AtTheSameInstantTheOneArmedFirstWins) {
   EXPECT_TRUE(loop.run(sleeps_first(loop)));
 }
 
+// The value is there when the deadline passes in the same turn, behind it.
+TEST_F(Scope, AResultThatCameInTheTurnOfTheDeadlineBeforeItIsNoTimeout) {
+  semaphore gate(1);
+  auto closed = gate.try_acquire();
+  loop.call_later(seconds(5), [&] { closed.reset(); });
+  auto passes = [](semaphore& s) -> task<int> {
+    const auto permit = co_await s.acquire();
+    co_return 7;
+  };
+  EXPECT_EQ(loop.run(with_timeout(seconds(5), passes(gate))), 7);
+  EXPECT_EQ(now(), seconds(5));
+}
+
 task<> tries_again_and_again(std::vector<std::string>& order) {
   for (int i = 0; i < 3; ++i) {
     bool struck = false;
