@@ -37,6 +37,19 @@ bool same_letters(std::string_view text, std::string_view upper_case) {
          std::equal(text.begin(), text.end(), upper_case.begin(), [](char a, char b) { return upper(a) == b; });
 }
 
+// What other programs know and this grammar does not, with what to write instead; empty: nothing of that kind.
+std::string_view foreign_form(std::string_view element) {
+  if (element.find('~') != std::string_view::npos)
+    return "~ (a time left to chance) is not known here; write one time, or a range with -";
+  if (element.find('%') != std::string_view::npos) return "% has no meaning in an expression; leave it out";
+  if (element == "H" || element.starts_with("H/") || element.starts_with("H("))
+    return "H (a time made from the job's name) is not known here; write one time";
+  if (element.starts_with('+')) return "a sign in front of a number; leave it out";
+  return {};
+}
+
+bool names_a_zone(std::string_view text) { return text.starts_with("CRON_TZ=") || text.starts_with("TZ="); }
+
 bool ends_with_letter(std::string_view text, char upper_case) { return !text.empty() && upper(text.back()) == upper_case; }
 
 }  // namespace
@@ -87,6 +100,11 @@ result<cron_expression> cron_parser::run() {
   }
   if (trimmed.empty())
     return error{"an empty cron expression; write minute hour day-of-month month day-of-week, as in 0 3 * * *"};
+  if (names_a_zone(trimmed)) {
+    fail(nullptr, trimmed.substr(0, trimmed.find_first_of(" \t")),
+         "an expression holds no zone; name it beside the expression, as timezone of the job or with --tz");
+    return error{std::move(fault_)};
+  }
   const bool good = trimmed.front() == '@' ? read_macro(trimmed) : read_fields(trimmed);
   if (!good) return error{std::move(fault_)};
   return std::move(made_);
@@ -162,6 +180,8 @@ bool cron_parser::read_fields(text_view trimmed) {
   for (text_view rest = trimmed; !rest.empty();) {
     const std::size_t end = std::min(rest.find_first_of(" \t"), rest.size());
     const text_view field = rest.substr(0, end);
+    if (field.front() == '#')
+      return fail(nullptr, rest, "an expression holds no comment; leave it out, or make it one of the file");
     if (count < fields.size()) fields[count] = field;
     ++count;
     blank_in_list = blank_in_list || (end < rest.size() && field.back() == ',');
@@ -215,6 +235,8 @@ bool cron_parser::read_field(const field_rule& where, text_view field) {
 }
 
 bool cron_parser::read_element(const field_rule& where, text_view element) {
+  if (const std::string_view foreign = foreign_form(element); !foreign.empty())
+    return fail(&where, element, std::string(foreign));
   bool taken = false;
   if (where.id == rule::day_of_month && !read_day_of_month(element, taken)) return false;
   if (where.id == rule::day_of_week && !read_day_of_week(where, element, taken)) return false;
@@ -304,6 +326,8 @@ bool cron_parser::read_day_of_week(const field_rule& where, text_view element, b
   if (hash != text_view::npos) {
     taken = true;
     const text_view which = element.substr(hash + 1);
+    if (element.substr(0, hash).find('-') != text_view::npos)
+      return fail(&where, element, "# takes one day of the week; write a list, as in 1#2,2#2,3#2");
     if (!read_value(where, element.substr(0, hash), weekday)) return false;
     if (which.size() != 1 || which[0] < '1' || which[0] > '5')
       return fail(&where, element, "# takes 1-5, as in MON#1, the first Monday");
@@ -312,6 +336,8 @@ bool cron_parser::read_day_of_week(const field_rule& where, text_view element, b
   }
   if (ends_with_letter(element, 'L')) {
     taken = true;
+    if (element.find('-') != text_view::npos)
+      return fail(&where, element, "L takes one day of the week; write a list, as in 1L,2L,3L");
     if (!read_value(where, element.substr(0, element.size() - 1), weekday)) return false;
     to.last_weekdays |= static_cast<std::uint8_t>(1U << (weekday % 7));
   }

@@ -128,7 +128,7 @@ std::shared_ptr<const zone::rules> zone::rules::of(const std::string& name, cons
 result<zone> zone::load(const std::string& name, std::span<const std::string> known) {
   const auto refuse = [&](const std::string& why) {
     std::string message = "unknown time zone " + quoted(name) + ": " + why;
-    if (const auto nearest = nearest_zone_name(name, known)) message += "; did you mean \"" + *nearest + "\"?";
+    if (const std::string advice = zone_name_advice(name, known); !advice.empty()) message += "; " + advice;
     return error{std::move(message)};
   };
   if (const auto fault = zone_name_fault(name)) return refuse("the name " + *fault);

@@ -79,10 +79,12 @@ std::optional<std::string> nearest_zone_name(std::string_view name, std::span<co
   const std::string wanted = folded(name);
   const std::string* best = nullptr;
   std::size_t least = std::max<std::size_t>(2, name.size() / 4) + 1;  // farther than this is no misspelling
+  const bool is_short = name.size() <= 4;                             // some zone is near to any three letters
   for (const std::string& candidate : known) {
     const std::string offered = folded(candidate);
-    // "berlin" means Europe/Berlin: without its region a name is one edit away.
-    const std::size_t far = std::min(distance(wanted, offered), distance(wanted, last_part(offered)) + 1);
+    const std::size_t whole = distance(wanted, offered), city = distance(wanted, last_part(offered));
+    if (is_short && whole > 0 && city > 0) continue;
+    const std::size_t far = std::min(whole, city + 1);  // "berlin" means Europe/Berlin: a missing region is one edit
     if (far < least) {
       least = far;
       best = &candidate;
@@ -90,6 +92,77 @@ std::optional<std::string> nearest_zone_name(std::string_view name, std::span<co
   }
   if (best == nullptr) return std::nullopt;
   return *best;
+}
+
+namespace {
+
+// "UTC+5", "gmt-03:00": hours east of Greenwich. The sign is that of the text.
+struct offset {
+  int hours = 0;
+  bool whole = true;
+};
+std::optional<offset> offset_of(std::string_view name) {
+  const std::string text = folded(name.substr(0, 3));
+  if (text != "utc" && text != "gmt") return std::nullopt;
+  std::string_view rest = name.substr(3);
+  if (rest.size() < 2 || rest.size() > 6 || (rest[0] != '+' && rest[0] != '-')) return std::nullopt;
+  const bool west = rest[0] == '-';
+  rest.remove_prefix(1);
+  std::string digits;
+  for (const char c : rest) {
+    if (c != ':' && !is_digit(c)) return std::nullopt;
+    if (c != ':') digits += c;
+  }
+  if (digits.empty() || digits.size() > 4) return std::nullopt;
+  const int number = std::stoi(digits);
+  const int hours = digits.size() <= 2 ? number : number / 100;
+  return offset{west ? -hours : hours, digits.size() <= 2 || number % 100 == 0};
+}
+
+std::string offset_advice(const offset& wanted) {
+  if (!wanted.whole || wanted.hours < -12 || wanted.hours > 14)
+    return "an offset is no zone; name the place, as in Asia/Kolkata";
+  if (wanted.hours == 0) return "write \"UTC\"";
+  const bool east = wanted.hours > 0;
+  const std::string hours = std::to_string(east ? wanted.hours : -wanted.hours);
+  return "an offset is no zone; write \"Etc/GMT" + std::string(east ? "-" : "+") + hours + "\" (" + hours +
+         (hours == "1" ? " hour " : " hours ") + (east ? "east" : "west") +
+         " of UTC: these names turn the sign), or better the place";
+}
+
+// The names of an area that are nearest to what was typed; empty if there is no such area.
+std::string area_advice(std::string_view area, std::string_view place, std::span<const std::string> known) {
+  std::vector<std::pair<std::size_t, std::string_view>> near;
+  const std::string wanted = folded(place);
+  for (const std::string& candidate : known) {
+    if (!folded(candidate).starts_with(folded(area) + "/")) continue;
+    near.emplace_back(distance(wanted, folded(last_part(candidate))), candidate);
+  }
+  if (near.empty()) return {};
+  std::ranges::stable_sort(near, {}, &std::pair<std::size_t, std::string_view>::first);
+  std::string text = "zones are named Area/City, after the largest city of a region";
+  for (std::size_t i = 0; i < std::min<std::size_t>(near.size(), 3); ++i) {
+    text += (i == 0   ? "; the nearest of " + std::to_string(near.size()) + " are "
+             : i == 2 ? " and "
+                      : ", ") +
+            std::string(near[i].second);
+  }
+  return text + "; all: ls /usr/share/zoneinfo/" + std::string(near.front().second.substr(0, area.size()));
+}
+
+}  // namespace
+
+std::string zone_name_advice(std::string_view name, std::span<const std::string> known) {
+  if (known.empty()) return {};
+  if (const std::optional<offset> wanted = offset_of(name)) return offset_advice(*wanted);
+  if (const auto nearest = nearest_zone_name(name, known)) return "did you mean \"" + *nearest + "\"?";
+  const std::size_t slash = name.find('/');
+  if (slash != std::string_view::npos && slash > 0 && name.size() <= 64) {
+    if (std::string advice = area_advice(name.substr(0, slash), name.substr(slash + 1), known); !advice.empty()) return advice;
+  }
+  if (!name.empty() && name.size() <= 5 && std::ranges::all_of(name, is_letter))
+    return "an abbreviation may mean several zones; name the place, as in Europe/Berlin";
+  return {};
 }
 
 }  // namespace looptask::schedule

@@ -21,7 +21,11 @@ std::optional<std::string> zone_name_fault(std::string_view name);
 std::vector<std::string> zone_names_of(std::string_view tzdata_zi);
 
 // The name of `known` a person most likely meant; nullopt if none is near. Letter case, blanks and a missing region count
-// little ("shanghai", "new york").
+// little ("shanghai", "new york"); in names of up to four letters nothing else may differ.
 std::optional<std::string> nearest_zone_name(std::string_view name, std::span<const std::string> known);
+
+// What to write instead of a name that is none, as the end of a message: the nearest name, the zone of an offset ("UTC+5" is
+// Etc/GMT-5), or how names are made. Empty if nothing is known.
+std::string zone_name_advice(std::string_view name, std::span<const std::string> known);
 
 }  // namespace looptask::schedule

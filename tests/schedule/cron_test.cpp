@@ -77,6 +77,30 @@ TEST(cron_errors, refuse_what_other_programs_read_in_different_ways) {
   }
 }
 
+TEST(cron_errors, say_what_to_write_instead_of_what_other_programs_know) {
+  const std::pair<const char*, const char*> table[] = {
+      {"0 0 * * MONDAY", "write MON"},
+      {"0 0 * * L", "as in 5L"},
+      {"0 0 * * 1-5L", "column 9, day of week \"1-5L\": L takes one day of the week; write a list, as in 1L,2L,3L"},
+      {"0 0 * * MON-FRIL", "write a list, as in 1L,2L,3L"},
+      {"0 0 * * 1-5#2", "column 9, day of week \"1-5#2\": # takes one day of the week; write a list, as in 1#2,2#2,3#2"},
+      {"CRON_TZ=UTC 0 0 * * *",
+       "column 1, \"CRON_TZ=UTC\": an expression holds no zone; name it beside the expression, as timezone of the job or with "
+       "--tz"},
+      {"TZ=Europe/Berlin @daily", "an expression holds no zone"},
+      {"H * * * *", "column 1, minute \"H\": H (a time made from the job's name) is not known here; write one time"},
+      {"H/15 * * * *", "H (a time made from the job's name)"},
+      {"H(0-7) * * * *", "H (a time made from the job's name)"},
+      {"0~5 * * * *",
+       "column 1, minute \"0~5\": ~ (a time left to chance) is not known here; write one time, or a range with -"},
+      {"+5 * * * *", "column 1, minute \"+5\": a sign in front of a number; leave it out"},
+      {"0 0 * * * # nightly", "column 11, \"# nightly\": an expression holds no comment; leave it out"},
+      {"0 0 * * * #nightly at last", "an expression holds no comment; leave it out"},
+      {"5% * * * *", "% has no meaning in an expression; leave it out"},
+      {"@DAILY", "in lower case"}};
+  for (const auto& [text, advice] : table) EXPECT_NE(fault(text).find(advice), std::string::npos) << fault(text);
+}
+
 TEST(cron_errors, bombs_are_refused_or_read_in_bounded_time) {
   std::string list = "0";
   while (list.size() < 1'000'000) list += ",0";

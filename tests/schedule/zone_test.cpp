@@ -168,6 +168,49 @@ TEST(zone, suggests_the_name_a_misspelt_one_meant) {
   EXPECT_EQ(nearest_zone_name("qqqqqqqqqqqqqqq", names), std::nullopt);
 }
 
+TEST(zone, of_an_offset_names_the_zone_with_the_sign_turned) {
+  const auto names = installed_zones();
+  const std::pair<const char*, const char*> table[] = {
+      {"UTC+5", "write \"Etc/GMT-5\" (5 hours east of UTC: these names turn the sign), or better the place"},
+      {"UTC+8", "\"Etc/GMT-8\" (8 hours east"},
+      {"GMT+8", "\"Etc/GMT-8\" (8 hours east"},
+      {"utc-03:00", "\"Etc/GMT+3\" (3 hours west"},
+      {"GMT-1", "\"Etc/GMT+1\" (1 hour west"},
+      {"UTC+0530", "name the place, as in Asia/Kolkata"},
+      {"UTC+05:30", "name the place, as in Asia/Kolkata"},
+      {"UTC+15", "name the place"},
+      {"UTC-0", "write \"UTC\""}};
+  for (const auto& [typed, advice] : table) {
+    const auto loaded = zone::load(typed, names);
+    ASSERT_FALSE(static_cast<bool>(loaded)) << typed;
+    EXPECT_NE(loaded.message().find(advice), std::string::npos) << loaded.message();
+    EXPECT_EQ(loaded.message().find("did you mean"), std::string::npos) << loaded.message();
+  }
+}
+
+TEST(zone, suggests_nothing_that_is_far_away) {
+  const auto names = installed_zones();
+  for (const char* typed : {"CST", "Foo", "BST", "qqqq", "xx"}) {
+    const auto loaded = zone::load(typed, names);
+    ASSERT_FALSE(static_cast<bool>(loaded)) << typed;
+    EXPECT_EQ(loaded.message().find("did you mean"), std::string::npos) << loaded.message();
+    EXPECT_NE(loaded.message().find("name the place, as in Europe/Berlin"), std::string::npos) << loaded.message();
+  }
+  EXPECT_EQ(nearest_zone_name("rome", names), "Europe/Rome") << "short, but whole";
+}
+
+TEST(zone, of_a_known_area_says_how_its_zones_are_named) {
+  const auto names = installed_zones();
+  const auto loaded = zone::load("Asia/Beijing", names);
+  ASSERT_FALSE(static_cast<bool>(loaded));
+  EXPECT_NE(loaded.message().find("zones are named Area/City, after the largest city of a region; the nearest of "),
+            std::string::npos)
+      << loaded.message();
+  EXPECT_NE(loaded.message().find("ls /usr/share/zoneinfo/Asia"), std::string::npos) << loaded.message();
+  EXPECT_EQ(zone::load("Mars/Olympus", names).message(),
+            "unknown time zone \"Mars/Olympus\": not in the installed time zone database");
+}
+
 TEST(zone, names_come_from_zones_and_links_of_the_index) {
   EXPECT_EQ(zone_names_of("# version 2026f\nR d 1916 o - Jun 14 23s 1 S\nZ Europe/Berlin 0:53:28 - LMT 1893\n1 c CE%sT\n"
                           "L Europe/Berlin Europe/Oslo\nL x ../y\nZ"),
