@@ -62,6 +62,13 @@ void warn_about_cron(const setting_map& settings, const job_settings& job, const
                         std::string(schedule::name_of(w)));
 }
 
+void warn_about_at(const setting_map& settings, const job_settings& job, const std::string& path, instant now, reading& on) {
+  const auto* trigger = std::get_if<schedule::at_trigger>(&job.definition.trigger);
+  if (trigger == nullptr || trigger->when >= now) return;
+  on.problems.warning(settings.find("at")->second.at, join_path(path, "at"),
+                      "lies in the past; a job that is first seen after its time never runs", "past");
+}
+
 void read_jobs(const toml_node& root, reading& on, instant now, configuration& into) {
   setting_map defaults = default_settings("job");
   if (const auto* section = find_section(root, "defaults", on)) read_table("job", *section, "defaults", true, on, defaults);
@@ -84,6 +91,7 @@ void read_jobs(const toml_node& root, reading& on, instant now, configuration& i
     read_table("job", node, path, false, on, settings);
     into.jobs.push_back(read_job(name, at, settings, around, on.problems));
     warn_about_cron(settings, into.jobs.back(), path, now, on);
+    warn_about_at(settings, into.jobs.back(), path, now, on);
     if (!into.jobs.back().definition.timeout && !settings.contains("timeout"))
       on.problems.warning(at, path,
                           "has no timeout, so a run that hangs holds its place for ever; write for example timeout = \"5m\"",

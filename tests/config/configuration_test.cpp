@@ -167,6 +167,18 @@ TEST(configuration, at_is_an_instant_or_a_time_in_the_jobs_zone) {
   }
 }
 
+TEST(configuration, an_at_in_the_past_is_worth_a_warning) {
+  const auto classes = [](instant now) {
+    const auto loaded = read_configuration("[job.a]\nrun = [\"true\"]\ntimeout = \"1s\"\nat = 2030-01-31T08:00:00Z\n",
+                                           "jobs.toml", "/etc", now);
+    std::vector<std::string> found;
+    for (const auto& w : loaded.warnings) found.push_back(w.warning_class);
+    return found;
+  };
+  EXPECT_EQ(classes(utc(2030, 1, 31, 8h)), std::vector<std::string>{});
+  EXPECT_EQ(classes(utc(2030, 1, 31, 8h + 1us)), std::vector<std::string>{"past"});
+}
+
 TEST(configuration, defaults_hold_for_every_job_that_does_not_say_otherwise) {
   const auto c = read(R"(
 [defaults]
