@@ -8,6 +8,7 @@
 #include "cli/scenario.hpp"
 #include "schedule/cron.hpp"
 #include "schedule/instant_text.hpp"
+#include "schedule/series.hpp"
 
 namespace looptask::cli {
 namespace {
@@ -88,7 +89,7 @@ schedule::trigger read_trigger(const json& job) {
   if (mode == "cron") {
     auto expression = schedule::cron_expression::parse(text(job, "job", "expr"));
     if (!expression) throw malformed("job.expr: " + expression.message());
-    return schedule::cron_trigger{std::move(expression).value(), schedule::zone::utc()};
+    return schedule::trigger_of(std::move(expression).value(), schedule::zone::utc());
   }
   if (mode == "at") return schedule::at_trigger{moment(job, "job", "at")};
   schedule::every_trigger every;

@@ -70,6 +70,7 @@ void engine::core::start() {
     leftovers[j.name].push_back({record.run_id, std::move(who), alive_until});
   }
   for (const auto& [name, j] : jobs_) {
+    j->told.begun = now.wall;
     j->told.revived = past.alive.value_or(instant::min());
     add_outage(*j, now);
     if (!j->removing) tell_now(event_kind::job_added, name, j->definition.enabled ? "" : "disabled");
@@ -108,7 +109,6 @@ void engine::core::restore(job& j, const ledger::job_record& record) {
   j.runs_ended = record.runs;
   j.failures = record.failures;
   j.last_error = record.last_error;
-  guess_next_due(j);
 }
 
 // A job that the ledger does not know. Under a name that was used before, its slots get a new epoch if they could be taken for
@@ -125,19 +125,15 @@ void engine::core::create(job& j, const moment& now) {
     j.state.epoch = std::max(j.state.epoch, record.key.epoch + 1);
     return true;
   });
-  guess_next_due(j);
-}
-
-void engine::core::guess_next_due(job& j) {
-  j.next_due = schedule::interval_due(j.definition.trigger, j.state);
-  if (!j.next_due) j.next_due = schedule::next_slot(j.definition.trigger, j.state.anchor, j.state.watermark);
 }
 
 void engine::core::restore_run(job& j, const ledger::run_record& record, const std::optional<instant>& alive,
                                const moment& now) {
   const schedule::slot what = slot_of(record);
   if (record.phase == ledger::record_phase::waiting) {
-    j.state.waiting.push_back({what, record.why});
+    const bool by_wall = what.id.kind == run_kind::manual || schedule::on_wall_clock(j.definition.trigger);
+    const instant since = by_wall ? clocks::elapsed_of_wall(what.due, now) : what.due;
+    j.state.waiting.push_back({what, record.why, std::min(since, now.elapsed)});
     return;
   }
   // When it began is known on the wall clock only, which may have been set since; the sign of life came later.

@@ -66,7 +66,11 @@ struct engine::core final : public job_waker, public attempt_watcher {
   void judge(const moment& now);
   void judge_ends(job& j, const moment& now, package& out);
   void judge_all(job& j, const moment& now, package& out);
-  std::vector<job*> in_turn() const;
+  void judge_in_turn(const std::vector<std::pair<instant, job*>>& dirty, std::set<job*>& seen, const moment& now, package& out);
+  void judge_asked(job& j, const moment& now, package& out);
+  void take_asked(job& j, const moment& now, schedule::facts& into);
+  instant claim_of(const job& j, const moment& now) const;
+  job* next_in_want_of_room(std::set<job*>& seen, std::pair<instant, std::string_view>& passed) const;
   void take_verdict(job& j, schedule::verdict&& v, const moment& now, package& out);
   void arm(job& j, const moment& now);
   void notice_stall(job& j, const moment& now);
@@ -105,7 +109,6 @@ struct engine::core final : public job_waker, public attempt_watcher {
   void restore_run(job& j, const ledger::run_record& record, const std::optional<instant>& alive, const moment& now);
   void create(job& j, const moment& now);
   void add_outage(job& j, const moment& now);
-  void guess_next_due(job& j);
   void kill_leftovers(const std::string& name, std::vector<process_port::leftover> runs, std::uint32_t failures);
   void check_wall_at_start(instant newest, const moment& now);
 
@@ -129,7 +132,7 @@ struct engine::core final : public job_waker, public attempt_watcher {
   jobs_map jobs_;
   std::set<job*> dirty_;  // something was told of them since they were judged
   std::set<job*> fresh_;  // of these, the ones to be looked at even while a batch is on its way
-  // Jobs with a slot that waits only for room, by due time, then name.
+  // Jobs with a slot that waits only for room, by when it came due (elapsed), then name.
   std::map<std::pair<instant, std::string_view>, job*> want_room_;
   std::uint32_t active_ = 0;   // runs that hold a place
   std::uint32_t blocked_ = 0;  // jobs whose leftovers may be alive
@@ -139,7 +142,7 @@ struct engine::core final : public job_waker, public attempt_watcher {
   bool wall_told_ = false;
   std::optional<instant> wall_trusted_from_;  // set: the wall clock is implausible until it shows this
   timer_of<&core::on_wall_timer> wall_timer_;
-  std::optional<instant> last_stall_;
+  std::optional<instant> last_stall_;  // E: when the loop was found to go again
   std::optional<ledger::timeline> unsaved_clock_;
 
   timer_of<&core::beat> heart_;

@@ -7,9 +7,22 @@
 
 #include "engine/core.hpp"
 #include "engine/ulid.hpp"
+#include "schedule/series.hpp"
 #include "schedule/wording.hpp"
 
 namespace looptask::engine {
+namespace {
+
+// The next slot of an `end` or `start` job has come due and waits for room, or behind a request by hand.
+bool due_and_waits(const job& j, instant elapsed) {
+  return j.next_due && !schedule::has_series(j.definition.trigger) && *j.next_due <= elapsed;
+}
+
+std::uint32_t waiting_of(const job& j, instant elapsed) {
+  return static_cast<std::uint32_t>(j.state.waiting.size()) + (due_and_waits(j, elapsed) ? 1 : 0);
+}
+
+}  // namespace
 
 engine::core::core(loop& home, ledger::store& history, options how, listener& told)
     : loop_(home),
@@ -47,23 +60,27 @@ void engine::core::add(schedule::job_definition what, std::shared_ptr<job_body> 
   LOOPTASK_ASSERT(body != nullptr, "a job has a body");
   const auto* const every = std::get_if<schedule::every_trigger>(&what.trigger);
   LOOPTASK_ASSERT(every == nullptr || every->interval >= std::chrono::milliseconds(1), "an interval is at least 1 ms");
+  const auto* const cron = std::get_if<schedule::cron_trigger>(&what.trigger);
+  LOOPTASK_ASSERT(cron == nullptr || !cron->expression.every(), "@every is a grid: schedule::trigger_of()");
   if (job* const j = find(what.name)) {
-    j->removing = false;
     if (!started_) {
       j->definition = std::move(what);
       j->body = std::move(body);
       return;
     }
+    if (std::exchange(j->removing, false)) j->added_again = true;
     j->next_definition = job::edit{std::move(what), std::move(body)};
     return touch(*j);
   }
   const std::string name = what.name;
-  job& j = *jobs_.emplace(name, std::make_unique<job>(loop_, *this, name)).first->second;
+  auto made = std::make_unique<job>(loop_, *this, name);
+  job& j = *made;
   j.definition = std::move(what);
   j.body = std::move(body);
-  if (!started_) return;
   const moment now = clocks_.now();
-  create(j, now);
+  if (started_) create(j, now);  // may throw; then nothing has happened
+  jobs_.emplace(name, std::move(made));
+  if (!started_) return;
   add_outage(j, now);
   tell_now(event_kind::job_added, name, j.definition.enabled ? "" : "disabled");
   touch(j);
@@ -74,13 +91,15 @@ bool engine::core::remove(std::string_view name) {
   if (j == nullptr || j->removing) return false;
   if (!started_) return jobs_.erase(j->name) > 0;
   j->removing = true;
+  j->added_again = false;
+  j->next_definition.reset();
   touch(*j);
   return true;
 }
 
 bool engine::core::set_paused(std::string_view name, bool paused) {
   job* const j = find(name);
-  if (j == nullptr || j->removing) return false;
+  if (j == nullptr || j->removing || stopping_) return false;
   j->told.pause = paused;
   touch(*j);
   return true;
@@ -133,7 +152,9 @@ std::optional<job_status> engine::core::status(std::string_view name) const {
   s.last_duration = j->last_duration;
   s.next_due = j->next_due;
   for (const auto& run : j->runs) s.active.push_back(run->record.run_id);
-  s.waiting = static_cast<std::uint32_t>(j->state.waiting.size());
+  const instant elapsed = clocks_.now().elapsed;
+  s.waiting = waiting_of(*j, elapsed);
+  if (due_and_waits(*j, elapsed)) s.next_due.reset();
   s.recent.assign(j->recent.begin(), j->recent.end());
   s.since_start = j->since_start;
   return s;
@@ -151,7 +172,12 @@ statistics engine::core::statistics() const {
   looptask::engine::statistics s;
   s.jobs = jobs_.size();
   s.running = active_;
-  for (const auto& [name, j] : jobs_) s.waiting += static_cast<std::uint32_t>(j->state.waiting.size());
+  const instant elapsed = clocks_.now().elapsed;
+  for (const auto& [name, j] : jobs_) {
+    s.waiting += waiting_of(*j, elapsed);
+    s.between_attempts += static_cast<std::uint32_t>(
+        std::ranges::count(j->state.active, schedule::run_phase::backing_off, &schedule::active_run::phase));
+  }
   s.evaluations = evaluations_;
   s.batches = journal_.submitted();
   s.ledger_trouble = journal_.troubled();

@@ -69,7 +69,7 @@ struct job_status {
   std::optional<instant> last_start;  // wall clock, of this engine's life
   std::optional<microseconds> last_duration;
   std::optional<instant>
-      next_due;  // on the timeline of its trigger; nullopt: none, paused, disabled, or follows from a run's end
+      next_due;  // on the timeline of its trigger; nullopt: none, paused, disabled, not judged yet, or follows from a run's end
   std::vector<std::string> active;  // run ids
   std::uint32_t waiting = 0;        // slots behind a run, or without room
   std::vector<recent_run> recent;   // oldest first, at most 16
@@ -78,7 +78,8 @@ struct job_status {
 
 struct statistics {
   std::size_t jobs = 0;
-  std::uint32_t running = 0;  // runs that hold a place, at most max_running
+  std::uint32_t running = 0;           // runs that hold a place, at most max_running
+  std::uint32_t between_attempts = 0;  // of these, the ones that wait for their next attempt
   std::uint32_t waiting = 0;
   std::uint64_t evaluations = 0;  // calls of decide() for one job
   std::uint64_t batches = 0;      // given to the ledger, repeats not counted
@@ -103,19 +104,21 @@ class engine {
   engine(const engine&) = delete;
   engine& operator=(const engine&) = delete;
 
-  // A new job, or a new definition under a known name: a changed trigger is judged from now on and its waiting slots are
-  // superseded, anything else keeps phase and watermark. A run that is going keeps the body it began with for that attempt.
-  // `what` has been checked (interval >= 1 ms, name not empty); asserts otherwise.
+  // A new job (also under the name of one that is being removed), or a new definition under a known name: a changed trigger is
+  // judged from now on and its waiting slots are superseded, anything else keeps phase and watermark. A run that is going keeps
+  // the body it began with for that attempt. `what` has been checked (interval >= 1 ms, name not empty, cron by
+  // schedule::trigger_of()); asserts otherwise. Of a running engine it may throw std::runtime_error if the ledger cannot be
+  // read; then the job was not added.
   void add(schedule::job_definition what, std::shared_ptr<job_body> body);
   // Its waiting slots are superseded, a run that is going is stopped (cancelled, cause removed), its records stay. False: no
   // such job.
   bool remove(std::string_view job);
   // No slot of a paused job runs: all that pass are suppressed, recorded as one range at resume. Runs that are going go on,
-  // requests by hand are served. Durable. False: no such job.
+  // requests by hand are served. Durable, also if the service stops at once. False: no such job, or stopping.
   bool pause(std::string_view job);
   bool resume(std::string_view job);
   // Asks for a run by hand, with this run id (as new_run_id() gives it). It meets overlap and limits like a slot; the listener
-  // hears of it. False: no such job, or stopping.
+  // hears of it, also if the service stops before it could start (skipped, cause shutdown). False: no such job, or stopping.
   bool trigger(std::string_view job, const std::string& run_id);
   std::string new_run_id();  // a ULID: wall clock and randomness
   // Stops the run: result `cancelled`, no retry. False: no such run is going.

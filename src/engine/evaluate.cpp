@@ -66,6 +66,8 @@ void engine::core::watch(const moment& now) {
     notice_stall(*j, now);
     if (j->blocked) continue;
     schedule::facts facts{.elapsed = now.elapsed, .wall = now.wall, .scope = schedule::scope::watch};
+    facts.wall_plausible = !wall_trusted_from_;
+    facts.judge_slots = !options_.manual_only;
     facts.ended = j->told.ended;
     facts.cancels = j->told.cancels;
     facts.draining = stopping_;
@@ -84,39 +86,27 @@ void engine::core::watch(const moment& now) {
 void engine::core::judge(const moment& now) {
   package out;
   out.batch.clock = std::exchange(unsaved_clock_, std::nullopt);
-  const std::set<job*> touched = std::exchange(dirty_, {});
+  std::set<job*> touched = std::exchange(dirty_, {});
   fresh_.clear();
   std::vector<job*> dirty(touched.begin(), touched.end());
   std::sort(dirty.begin(), dirty.end(), [](const job* a, const job* b) { return a->name < b->name; });
   std::vector<std::pair<instant, job*>> turns;
-  const auto turn_of = [&](job* j) {
-    const instant claim = j->room_from.value_or(j->next_due.value_or(instant::max()));
-    return std::pair(std::min(claim, j->told.requests.empty() ? instant::max() : now.wall), j);
-  };
   for (job* const j : dirty) {
     notice_stall(*j, now);
     take_edit(*j, now, out);
-    if (j->blocked) continue;  // its runs stay open: killed now, the next life must look for their processes again
-    judge_ends(*j, now, out);
-    if (!stopping_ && !j->removing) turns.push_back(turn_of(j));
-  }
-  if (!stopping_) {
-    std::uint32_t waiting = room();
-    for (auto next = want_room_.begin(); next != want_room_.end() && waiting > 0; ++next) {
-      if (touched.contains(next->second) || next->second->blocked) continue;
-      turns.push_back(turn_of(next->second));
-      --waiting;
+    if (j->blocked) {  // its runs stay open: killed now, the next life must look for their processes again
+      if (stopping_) judge_asked(*j, now, out);
+      continue;
     }
+    judge_ends(*j, now, out);
+    if (!stopping_ && !j->removing) turns.emplace_back(claim_of(*j, now), j);
   }
   std::sort(turns.begin(), turns.end(), before_in_turn);
-  for (const auto& [claim, j] : turns) judge_all(*j, now, out);
+  judge_in_turn(turns, touched, now, out);
   for (job* const j : dirty) {
     for (const auto& run : j->runs) {
       if (!run->changed.empty()) save_run(*run, out);
     }
-  }
-  for (const auto& [claim, j] : turns) {
-    if (std::exchange(j->unsaved, false)) save(*j, out);
   }
   for (job* const j : dirty) {
     if (std::exchange(j->unsaved, false) && !j->removing) save(*j, out);
@@ -124,6 +114,46 @@ void engine::core::judge(const moment& now) {
   }
   keep_beating();
   if (!out.empty()) journal_.submit(std::move(out));
+}
+
+// When the job's slot that comes first came due, or will; jobs take their turns in this order.
+instant engine::core::claim_of(const job& j, const moment& now) const {
+  instant claim = instant::max();
+  if (j.room_from) {
+    claim = *j.room_from;
+  } else if (j.next_due) {
+    claim = schedule::on_wall_clock(j.definition.trigger) ? clocks::elapsed_of_wall(*j.next_due, now) : *j.next_due;
+  }
+  const bool wanted_now = !j.told.requests.empty() || (j.told.begun && schedule::at_each_start(j.definition.trigger));
+  return wanted_now ? std::min(claim, now.elapsed) : claim;
+}
+
+// The next one that only needs room, after `passed`.
+job* engine::core::next_in_want_of_room(std::set<job*>& seen, std::pair<instant, std::string_view>& passed) const {
+  if (stopping_ || room() == 0) return nullptr;
+  for (auto next = want_room_.upper_bound(passed); next != want_room_.end(); ++next) {
+    job* const j = next->second;
+    if (!j->blocked && !seen.contains(j)) return j;
+    passed = next->first;
+  }
+  return nullptr;
+}
+
+// Of those that were told something every one, of those that wait for room as many as find some.
+void engine::core::judge_in_turn(const std::vector<std::pair<instant, job*>>& dirty, std::set<job*>& seen, const moment& now,
+                                 package& out) {
+  std::pair<instant, std::string_view> passed{instant::min(), {}};
+  std::size_t told = 0;
+  while (true) {
+    job* const waiting = next_in_want_of_room(seen, passed);
+    const bool first = waiting != nullptr && (told == dirty.size() || before_in_turn({*waiting->room_from, waiting},
+                                                                                     {dirty[told].first, dirty[told].second}));
+    if (!first && told == dirty.size()) return;
+    job& j = first ? *waiting : *dirty[told++].second;
+    seen.insert(&j);
+    judge_all(j, now, out);
+    if (std::exchange(j.unsaved, false)) save(j, out);
+  }
 }
 
 void engine::core::judge_ends(job& j, const moment& now, package& out) {
@@ -134,6 +164,9 @@ void engine::core::judge_ends(job& j, const moment& now, package& out) {
   facts.draining = stopping_;
   facts.grace_over = grace_over_;
   facts.removed = j.removing;
+  facts.wall_plausible = !wall_trusted_from_;
+  facts.judge_slots = !options_.manual_only;
+  if (stopping_ || j.removing) take_asked(j, now, facts);
   // In order of run start, as they are listed in the state.
   const auto started_before = [&](const schedule::attempt_finished& a, const schedule::attempt_finished& b) {
     const auto place = [&](const schedule::slot_id& id) {
@@ -145,15 +178,30 @@ void engine::core::judge_ends(job& j, const moment& now, package& out) {
   take_verdict(j, schedule::decide(j.definition, std::move(j.state), facts), now, out);
 }
 
-void engine::core::judge_all(job& j, const moment& now, package& out) {
+// While the service stops, of a job of which nothing else may be judged.
+void engine::core::judge_asked(job& j, const moment& now, package& out) {
+  schedule::facts facts{.elapsed = now.elapsed, .wall = now.wall, .scope = schedule::scope::asked};
+  facts.wall_plausible = !wall_trusted_from_;
+  facts.draining = true;
+  take_asked(j, now, facts);
+  if (facts.requests.empty() && !facts.pause) return;
+  take_verdict(j, schedule::decide(j.definition, std::move(j.state), facts), now, out);
+}
+
+void engine::core::take_asked(job& j, const moment& now, schedule::facts& into) {
   list_taken(j, now);
+  into.requests = std::exchange(j.told.requests, {});
+  into.pause = std::exchange(j.told.pause, std::nullopt);
+}
+
+void engine::core::judge_all(job& j, const moment& now, package& out) {
   const bool by_wall = schedule::on_wall_clock(j.definition.trigger);
   schedule::facts facts{.elapsed = now.elapsed, .wall = now.wall, .scope = schedule::scope::all, .room = room()};
+  take_asked(j, now, facts);
   facts.wall_plausible = !wall_trusted_from_;
   facts.judge_slots = !options_.manual_only;
-  facts.requests = std::exchange(j.told.requests, {});
   facts.steps = std::exchange(j.told.steps, {});
-  facts.pause = std::exchange(j.told.pause, std::nullopt);
+  facts.begun = std::exchange(j.told.begun, std::nullopt);
   facts.outages = j.told.outages;
   // A job on a wall clock that nobody trusts keeps what it missed until it can be judged.
   if (!by_wall || facts.wall_plausible) j.told.outages.clear();
@@ -178,6 +226,7 @@ void engine::core::take_verdict(job& j, schedule::verdict&& v, const moment& now
 }
 
 void engine::core::arm(job& j, const moment& now) {
+  j.expected.reset();
   std::optional<instant> target;
   if (j.wake_elapsed && *j.wake_elapsed > now.elapsed) target = j.wake_elapsed;
   if (j.wake_wall && *j.wake_wall > now.wall) {
@@ -192,8 +241,8 @@ void engine::core::arm(job& j, const moment& now) {
     j.timer.cancel();
   }
   if (!schedule::has_series(j.definition.trigger)) return;
-  if (j.wake_wall) {
-    j.expected = {now.elapsed + (*j.wake_wall - now.wall), *j.wake_wall};
+  if (schedule::on_wall_clock(j.definition.trigger)) {
+    if (j.wake_wall) j.expected = {now.elapsed + (*j.wake_wall - now.wall), *j.wake_wall};
   } else if (j.wake_elapsed && j.next_due && *j.next_due > now.elapsed) {
     j.expected = {*j.next_due, *j.next_due};
   }
@@ -206,10 +255,13 @@ void engine::core::notice_stall(job& j, const moment& now) {
   const job::expected_slot slot = *j.expected;
   j.expected.reset();
   const microseconds late = now.elapsed - slot.elapsed;
-  if (late <= j.definition.misfire_grace) return;
+  if (!schedule::stood_still(j.definition, late)) return;
   const bool by_wall = schedule::on_wall_clock(j.definition.trigger);
   j.told.outages.push_back({slot.nominal, by_wall ? now.wall : now.elapsed, cause::stalled, false});
-  if (std::exchange(last_stall_, now.elapsed) == now.elapsed) return;
+  // One stall is told once, however many jobs find it out: a slot that came due before its end belongs to it.
+  const bool known = last_stall_ && slot.elapsed <= *last_stall_;
+  last_stall_ = now.elapsed;
+  if (known) return;
   tell_now(event_kind::loop_stalled, {},
            "the loop stood still for at least " + schedule::to_text(late) + ", until " + schedule::to_text(now.wall));
 }
@@ -270,7 +322,12 @@ void engine::core::take_edit(job& j, const moment& now, package& out) {
     j.next_definition.reset();
     tell_now(event_kind::job_changed, j.name, {});
   }
+  if (std::exchange(j.added_again, false)) {
+    before.reset();
+    j.trigger.clear();
+  }
   const std::string text = schedule::trigger_text(j.definition);
+  if (j.trigger.empty() && options_.manual_only) j.trigger = "none";  // the next life that looks at schedules begins with it
   if (options_.manual_only || j.removing || j.trigger == text) return;
   schedule::verdict v =
       schedule::revise(before ? &*before : nullptr, j.trigger, j.definition, std::move(j.state), now.elapsed, now.wall);

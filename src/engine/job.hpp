@@ -58,6 +58,7 @@ struct job {
     std::shared_ptr<job_body> body;
   };
   std::optional<edit> next_definition;
+  bool added_again = false;  // while it was being removed: next_definition is that of a new job
 
   std::vector<std::unique_ptr<live_run>> runs;
   bool blocked = false;  // leftovers of an earlier life may be alive; its runs are not judged until they are not

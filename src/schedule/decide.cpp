@@ -42,6 +42,7 @@ deciding::deciding(const job_definition& definition, job_state&& state, const fa
     : definition_(definition),
       now_(now),
       by_wall_(on_wall_clock(definition.trigger)),
+      clock_known_(!by_wall_ || now.wall_plausible || at_each_start(definition.trigger)),
       here_(by_wall_ ? now.wall : now.elapsed),
       room_(now.room) {
   out_.after = std::move(state);
@@ -49,6 +50,10 @@ deciding::deciding(const job_definition& definition, job_state&& state, const fa
 
 // The order of one instant.
 verdict deciding::run() && {
+  if (now_.scope == scope::asked) {
+    note_asked();
+    return std::move(out_);
+  }
   if (now_.revived && now_.scope != scope::watch) interrupt_all(*now_.revived);
   if (now_.scope != scope::watch) judge_ends();
   judge_cancels();
@@ -61,11 +66,11 @@ verdict deciding::run() && {
     start_retries();
     if (now_.pause == false) resume();
     // What waited when the service went down is judged as missed before any of it can start.
-    const bool lost = std::any_of(now_.outages.begin(), now_.outages.end(), [](const outage& o) { return o.restart; });
+    const bool lost = lost_what_waits();
     if (!lost) start_waiting();
     if (lost && !now_.judge_slots) lose_waiting();
     judge_slots();
-    if (!lost || !by_wall_ || now_.wall_plausible) start_waiting();
+    if (!lost || clock_known_) start_waiting();
     judge_requests();
     if (now_.pause == true) pause();
     if (now_.wall_plausible && now_.wall > state().wall_high) decide_to(note_wall{now_.wall});
@@ -161,7 +166,9 @@ void deciding::interrupt_all(instant last_sign_of_life) {
     const instant at = std::max(last_sign_of_life, run.phase == run_phase::backing_off ? run.started : run.attempt_started);
     if (run.phase != run_phase::backing_off) decide_to(close_attempt{run.what.id, run.attempt, run_result::interrupted, at});
     close(run, run_result::interrupted, cause::down, at,
-          "the service ended while the run was going; its last sign of life was at " + to_text(last_sign_of_life));
+          "the service ended while the run was going; " + (last_sign_of_life == instant::min()
+                                                               ? "no sign of life is known"
+                                                               : "its last sign of life was at " + to_text(last_sign_of_life)));
   }
 }
 
@@ -175,15 +182,18 @@ void deciding::remove() {
   }
   const std::vector<waiting_slot> waiting = state().waiting;
   for (const waiting_slot& w : waiting) drop_waiting(w.what, slot_outcome::superseded, cause::removed, "the job was removed");
+  refuse_requests(slot_outcome::superseded, cause::removed, "the job was removed");
   if (state().paused) suppress(here_, "the job was paused until it was removed");
 }
 
 void deciding::drain() {
+  note_asked();
   const std::vector<active_run> going = state().active;
   for (const active_run& run : going) {
     if (run.phase != run_phase::backing_off) continue;
     close(run, run_result::killed, cause::shutdown, now_.elapsed,
-          "the service stops; the retry planned for " + to_text(run.retry_at) + " is not made");
+          "attempt " + std::to_string(run.attempt) + " ended as " + std::string(to_string(run.last_result)) +
+              ", and the retry planned for " + to_text(run.retry_at) + " is not made: the service stops");
   }
 }
 
@@ -204,7 +214,16 @@ void deciding::plan_wakes() {
     if (run.phase == run_phase::backing_off) sooner(out_.wake_elapsed, run.retry_at);
   }
   if (now_.draining || now_.removed) return;
-  if (state().active.empty() && !state().waiting.empty()) out_.room_from = state().waiting.front().what.due;
+  // What an earlier life left waiting cannot start before the clock is believed.
+  const bool may_start = clock_known_ || !lost_what_waits();
+  if (state().active.empty() && !state().waiting.empty() && may_start) {
+    const waiting_slot& first = state().waiting.front();
+    if (is_early(first.what)) {
+      sooner(out_.wake_elapsed, first.what.due);
+    } else {
+      out_.room_from = first.since;
+    }
+  }
   if (!judges_slots()) return;
   if (const std::optional<instant> due = interval_due(definition_.trigger, state())) {
     out_.next_due = due;

@@ -29,15 +29,20 @@ struct verdict {
   std::optional<instant> wake_elapsed;
   std::optional<instant> wake_wall;
   std::optional<instant> next_due;   // T: the next slot known, claimed ones excluded
-  std::optional<instant> room_from;  // due time of a slot that waits only for room in the service
+  std::optional<instant> room_from;  // E: when a slot came due that waits only for room in the service
 };
+
+// Whether a timer of this job that came so late says that the loop stood still: its slots since then are an outage, cause
+// stalled. Less is mere lateness.
+bool stood_still(const job_definition& definition, microseconds late) noexcept;
 
 verdict decide(const job_definition& definition, job_state state, const facts& now);
 
 // A definition takes the place of another (of the same name), at this instant. A changed trigger is judged from now on, and its
 // waiting slots are superseded; enabling judges from now on and keeps the phase; anything else changes nothing.
-// `before_text` is trigger_text() of the old one; the old definition itself may be unknown (null) after a restart: then its
-// slots that nobody judged are not listed.
+// `before_text` is trigger_text() of the old one, empty for a job that was being removed and is added again: a new one, which
+// is judged from now on and not paused. The old definition itself may be unknown (null) after a restart: then its slots that
+// nobody judged are not listed.
 verdict revise(const job_definition* before, std::string_view before_text, const job_definition& after, job_state state,
                instant elapsed, instant wall);
 

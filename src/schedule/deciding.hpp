@@ -4,6 +4,7 @@
 #include <cstdint>
 #include <optional>
 #include <string>
+#include <vector>
 
 #include "schedule/decide.hpp"
 
@@ -37,12 +38,20 @@ class deciding {
   enum class placed : std::uint8_t { starts, waits, dropped };
   void start_waiting();
   void judge_slots();
+  void judge_unseen();
+  void judge_begin(instant begun);
   void judge_steps();
   void lose_waiting();
   void judge_on_time(instant upto);
   void judge_outage(const outage& what);
   void judge_interval();
   void judge_requests();
+  void refuse_requests(slot_outcome outcome, cause why, const std::string& detail);
+  void note_asked();
+  instant nominal_of(const request& asked, std::vector<instant>& given) const;
+  instant since(const slot& what) const noexcept;
+  bool lost_what_waits() const noexcept;
+  bool is_early(const slot& what) const noexcept;
   void correct(const wall_step& step);
   void resume();
   void pause();
@@ -63,7 +72,8 @@ class deciding {
   const job_definition& definition_;
   const facts& now_;
   const bool by_wall_;
-  const instant here_;  // now, on the timeline of the trigger
+  const bool clock_known_;  // the clock of the trigger can be believed
+  const instant here_;      // now, on the timeline of the trigger
   std::uint32_t room_;
   verdict out_;
 };

@@ -78,6 +78,7 @@ struct hold_slot {
   slot what;
   cause why = cause::overlap;
   std::string detail;
+  instant since{};  // E: when it came due; of no meaning if it waited already
   bool operator==(const hold_slot&) const = default;
 };
 

@@ -41,7 +41,8 @@ struct outage {
 
 enum class scope : std::uint8_t {
   watch,  // only what must not wait for the ledger: attempts to be stopped. Ends in `ended` are known, but not yet judged
-  ends,   // and ends
+  asked,  // only what was asked for by hand, of a job of which nothing else may be judged while the service stops
+  ends,   // as watch, and ends
   all,    // and everything else
 };
 
@@ -56,13 +57,15 @@ struct facts {
   std::vector<attempt_finished> ended{};  // in order of run start
   std::vector<request> requests{};
   std::vector<slot_id> cancels{};
-  std::vector<wall_step> steps{};    // in their order
-  std::vector<outage> outages{};     // in their order
-  std::optional<instant> revived{};  // E: this is a new life of the service; the last sign of life of the one before
-  std::optional<bool> pause{};       // asked for: pause or resume
-  bool draining = false;             // nothing starts any more
-  bool grace_over = false;           // with draining: attempts are stopped
-  bool removed = false;              // the job is removed
+  std::vector<wall_step> steps{};  // in their order
+  std::vector<outage> outages{};   // in their order
+  std::optional<instant> begun{};  // W: when this life of the service began; told once, to each job that was there then
+  std::optional<instant>
+      revived{};  // E: this is a new life of the service; the last sign of life of the one before, min() if none is known
+  std::optional<bool> pause{};  // asked for: pause or resume
+  bool draining = false;        // nothing starts any more
+  bool grace_over = false;      // with draining: attempts are stopped
+  bool removed = false;         // the job is removed
 };
 
 }  // namespace looptask::schedule

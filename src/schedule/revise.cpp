@@ -23,9 +23,11 @@ class revision {
   }
 
   verdict run() && {
+    const bool added_again = before_text_.empty();
     if (before_text_ == trigger_text(after_)) return std::move(out_);
     if (!disabled(before_text_)) end_old_slots();
-    if (after_.enabled) begin_anew();
+    if (after_.enabled || added_again) begin_anew();
+    if (added_again && out_.after.paused) decide_to(set_paused{false});
     return std::move(out_);
   }
 
@@ -67,17 +69,20 @@ class revision {
         anchor = elapsed_;
     }
     instant watermark = fresh.watermark;
+    std::string story = before_text_.empty() ? "the job was added again"
+                        : same_trigger       ? "the job was enabled"
+                                             : "the job's trigger was changed";
     if (const auto* const at = std::get_if<at_trigger>(&after_.trigger)) {
       // Unlike a new job's, an instant that lies before the edit is none of its slots.
       if (at->when < wall_ || (same_trigger && at->when <= out_.after.watermark)) {
         watermark = std::max(out_.after.watermark, at->when);
+        if (!same_trigger) story += "; its new time has passed already, so it never runs";
       }
     } else if (same_trigger) {
       watermark = std::max(watermark, out_.after.watermark);
     }
     const std::uint32_t epoch = out_.after.epoch + (watermark < out_.after.watermark ? 1 : 0);
-    decide_to(rejudge{fresh.judged_from, anchor, watermark, epoch, std::max(out_.after.wall_high, wall_),
-                      same_trigger ? "the job was enabled" : "the job's trigger was changed"});
+    decide_to(rejudge{fresh.judged_from, anchor, watermark, epoch, std::max(out_.after.wall_high, wall_), std::move(story)});
   }
 
   const job_definition* const before_;

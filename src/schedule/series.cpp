@@ -1,6 +1,7 @@
 #include "schedule/series.hpp"
 
 #include <algorithm>
+#include <utility>
 
 #include <looptask/assert.hpp>
 
@@ -36,8 +37,20 @@ bool on_wall_clock(const trigger& what) noexcept {
   return std::holds_alternative<cron_trigger>(what) || std::holds_alternative<at_trigger>(what);
 }
 
+trigger trigger_of(cron_expression expression, zone where) {
+  if (const std::optional<microseconds> interval = expression.every()) {
+    return every_trigger{*interval, interval_from::grid, *interval};
+  }
+  return cron_trigger{std::move(expression), std::move(where)};
+}
+
 bool has_series(const trigger& what) noexcept {
-  return !std::holds_alternative<std::monostate>(what) && interval_of(what) == nullptr;
+  return !std::holds_alternative<std::monostate>(what) && interval_of(what) == nullptr && !at_each_start(what);
+}
+
+bool at_each_start(const trigger& what) noexcept {
+  const auto* const cron = std::get_if<cron_trigger>(&what);
+  return cron != nullptr && cron->expression.is_reboot();
 }
 
 std::optional<instant> next_slot(const trigger& what, instant anchor, instant after) {

@@ -10,8 +10,15 @@
 
 namespace looptask::schedule {
 
-// True for grid, cron and at: slots follow from the trigger alone. False for end and start, and without a trigger.
+// True for grid, cron and at: slots follow from the trigger alone. False for end, start and @reboot, and without a trigger.
 bool has_series(const trigger& what) noexcept;
+
+// What a cron expression is as the trigger of a job. "@every" is no matter of the wall clock: it is a grid whose first slot
+// lies one interval after the creation. A cron_trigger of a job holds no "@every".
+trigger trigger_of(cron_expression expression, zone where);
+
+// "@reboot": one slot for each start of the service.
+bool at_each_start(const trigger& what) noexcept;
 
 // The smallest slot strictly later than `after`; nullopt: none any more, or no series.
 std::optional<instant> next_slot(const trigger& what, instant anchor, instant after);

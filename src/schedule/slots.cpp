@@ -33,6 +33,8 @@ const char* hindrance_text(cause why) {
 
 }  // namespace
 
+bool stood_still(const job_definition& definition, microseconds late) noexcept { return late > definition.misfire_grace; }
+
 instant deciding::now_for(run_kind kind) const noexcept { return kind == run_kind::schedule ? here_ : now_.wall; }
 
 slot deciding::slot_at(instant nominal) const {
@@ -40,7 +42,7 @@ slot deciding::slot_at(instant nominal) const {
 }
 
 bool deciding::judges_slots() const noexcept {
-  return definition_.enabled && now_.judge_slots && !out_.after.paused && (!by_wall_ || now_.wall_plausible);
+  return definition_.enabled && now_.judge_slots && !out_.after.paused && clock_known_;
 }
 
 bool deciding::follows_runs() const noexcept {
@@ -49,6 +51,21 @@ bool deciding::follows_runs() const noexcept {
 }
 
 overlap_policy deciding::overlap() const noexcept { return follows_runs() ? overlap_policy::queue_one : definition_.overlap; }
+
+instant deciding::since(const slot& what) const noexcept {
+  return now_.elapsed - std::max(now_for(what.id.kind) - what.due, microseconds(0));
+}
+
+// Over a reboot with a wrong wall clock elapsed time goes on from the last sign of life, so that a slot that waited then may
+// lie ahead again.
+bool deciding::is_early(const slot& what) const noexcept {
+  return !by_wall_ && what.id.kind == run_kind::schedule && what.due > now_.elapsed;
+}
+
+// What waited when the service went down is lost, until it has been judged.
+bool deciding::lost_what_waits() const noexcept {
+  return std::any_of(now_.outages.begin(), now_.outages.end(), [](const outage& o) { return o.restart; });
+}
 
 std::optional<instant> deciding::pending_interval() const {
   if (!judges_slots()) return std::nullopt;
@@ -81,14 +98,14 @@ void deciding::open(const slot& what, std::string story) {
 deciding::placed deciding::place(const slot& what, const std::string& story) {
   if (!place_taken()) {
     if (room_ > 0) return open(what, story), placed::starts;
-    decide_to(hold_slot{what, cause::limit, "no room under max_running when it came due at " + to_text(what.due)});
+    decide_to(hold_slot{what, cause::limit, "no room under max_running when it came due at " + to_text(what.due), since(what)});
     return placed::waits;
   }
   const cause why = taken_by();
   const auto queued = std::count_if(state().waiting.begin(), state().waiting.end(),
                                     [](const waiting_slot& w) { return w.why != cause::limit; });
   if (overlap() == overlap_policy::queue_one && queued == 0) {
-    decide_to(hold_slot{what, cause::overlap, std::string("waits: ") + hindrance_text(why)});
+    decide_to(hold_slot{what, cause::overlap, hindrance_text(why), since(what)});
     return placed::waits;
   }
   drop(what, what.id.nominal, 1, slot_outcome::skipped, why,
@@ -101,14 +118,16 @@ deciding::placed deciding::place(const slot& what, const std::string& story) {
 void deciding::start_waiting() {
   if (!state().active.empty()) return;
   const std::optional<instant> pending = pending_interval();
-  if (!state().waiting.empty() && (!pending || state().waiting.front().what.due <= *pending)) {
+  if (!state().waiting.empty() && (!pending || state().waiting.front().since <= *pending)) {
     const waiting_slot first = state().waiting.front();
+    if (is_early(first.what)) return;
     if (room_ > 0) {
       open(first.what, std::string("waited ") +
                            to_text(std::max(now_for(first.what.id.kind) - first.what.due, microseconds(0))) +
                            (first.why == cause::limit ? " for room under max_running" : " for an earlier run"));
     } else if (first.why != cause::limit) {
-      decide_to(hold_slot{first.what, cause::limit, "the earlier run has ended, but there is no room under max_running"});
+      decide_to(hold_slot{first.what, cause::limit, "the earlier run has ended, but there is no room under max_running",
+                          first.since});
     }
   } else if (pending && room_ > 0) {
     open(slot_at(*pending), {});
@@ -116,13 +135,38 @@ void deciding::start_waiting() {
 }
 
 void deciding::judge_slots() {
+  if (judges_slots()) judge_unseen();
   if (now_.wall_plausible && now_.judge_slots) judge_steps();
+  if (at_each_start(definition_.trigger)) {
+    if (now_.begun && now_.judge_slots && definition_.enabled) judge_begin(*now_.begun);
+    return;
+  }
   if (!judges_slots() || follows_runs()) return;
   for (const outage& what : now_.outages) {
     if (what.from > instant::min()) judge_on_time(what.from - microseconds(1));
     judge_outage(what);
   }
   judge_on_time(here_);
+}
+
+// A job is judged from its creation on: an `at` that lies before it never runs, whatever the misfire policy.
+void deciding::judge_unseen() {
+  const auto* const at = std::get_if<at_trigger>(&definition_.trigger);
+  if (at == nullptr || at->when >= state().judged_from || at->when <= state().watermark) return;
+  drop(slot_at(at->when), at->when, 1, slot_outcome::missed, cause::down,
+       "its time had passed when the job was first seen at " + to_text(state().judged_from) + ", so it never runs");
+}
+
+// "@reboot". It looks at no clock, so that a machine that boots with a wrong one is served as well.
+void deciding::judge_begin(instant begun) {
+  lose_waiting();
+  slot what = slot_at(std::max(begun, state().watermark + microseconds(1)));
+  what.due = begun;
+  if (state().paused) {
+    return drop(what, what.id.nominal, 1, slot_outcome::suppressed, cause::paused,
+                "the job was paused when the service started");
+  }
+  place(what, "the service started");
 }
 
 void deciding::judge_steps() {
@@ -221,18 +265,40 @@ void deciding::judge_outage(const outage& what) {
   if (at_return || missed.count > 0) place(slot_at(chosen), story);
 }
 
+// The next free millisecond.
+instant deciding::nominal_of(const request& asked, std::vector<instant>& given) const {
+  instant nominal = std::chrono::floor<std::chrono::milliseconds>(now_.wall);
+  const auto taken = [&](instant when) {
+    const auto in = [&](const std::vector<instant>& all) { return std::find(all.begin(), all.end(), when) != all.end(); };
+    return in(asked.taken) || in(given);
+  };
+  while (taken(nominal)) nominal += millisecond;
+  given.push_back(nominal);
+  return nominal;
+}
+
 void deciding::judge_requests() {
   std::vector<instant> given;
   for (const request& r : now_.requests) {
-    instant nominal = std::chrono::floor<std::chrono::milliseconds>(now_.wall);
-    const auto taken = [&](instant when) {
-      const auto in = [&](const std::vector<instant>& all) { return std::find(all.begin(), all.end(), when) != all.end(); };
-      return in(r.taken) || in(given);
-    };
-    while (taken(nominal)) nominal += millisecond;
-    given.push_back(nominal);
+    const instant nominal = nominal_of(r, given);
     place({.id = {run_kind::manual, nominal, state().epoch}, .due = nominal, .run_id = r.run_id}, "asked for by hand");
   }
+}
+
+void deciding::refuse_requests(slot_outcome outcome, cause why, const std::string& detail) {
+  std::vector<instant> given;
+  for (const request& r : now_.requests) {
+    const instant nominal = nominal_of(r, given);
+    drop({.id = {run_kind::manual, nominal, state().epoch}, .due = nominal, .run_id = r.run_id}, nominal, 1, outcome, why,
+         "asked for by hand, but " + detail);
+  }
+}
+
+// What was asked for before the stop is answered; a pause or its end holds for the next life.
+void deciding::note_asked() {
+  refuse_requests(slot_outcome::skipped, cause::shutdown, "the service stops");
+  if (now_.pause == true) pause();
+  if (now_.pause == false) resume();
 }
 
 // All slots up to `upto` are suppressed. `end` and `start` jobs have one each interval, as if a run had taken no time.
@@ -255,7 +321,7 @@ void deciding::suppress(instant upto, std::string detail) {
 
 void deciding::resume() {
   if (!state().paused) return;
-  if (definition_.enabled && (!by_wall_ || now_.wall_plausible)) suppress(here_, "the job was paused until " + to_text(here_));
+  if (definition_.enabled && clock_known_) suppress(here_, "the job was paused until " + to_text(here_));
   decide_to(set_paused{false});
 }
 

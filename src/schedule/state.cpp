@@ -5,6 +5,7 @@
 #include <looptask/assert.hpp>
 
 #include "schedule/decision.hpp"
+#include "schedule/series.hpp"
 
 namespace looptask::schedule {
 namespace {
@@ -64,8 +65,9 @@ struct applier {
   }
   // What follows it, a retry or the end of the run, says what the run is now.
   void operator()(const close_attempt& d) const {
-    const active_run& run = *find_active(state, d.run);
+    active_run& run = *find_active(state, d.run);
     LOOPTASK_ASSERT(run.phase != run_phase::backing_off && d.n == run.attempt, "an attempt ends twice");
+    run.last_result = d.result;
   }
   void operator()(const plan_retry& d) const {
     active_run& run = *find_active(state, d.run);
@@ -83,7 +85,7 @@ struct applier {
       return;
     }
     judge(state, d.what.id, d.what.id.nominal);
-    state.waiting.push_back({d.what, d.why});
+    state.waiting.push_back({d.what, d.why, d.since});
   }
   void operator()(const close_slots& d) const {
     if (!d.waited) return judge(state, d.first.id, d.last);
@@ -113,8 +115,9 @@ job_state new_state(const job_definition& definition, instant elapsed, instant w
   state.judged_from = by_wall ? wall : elapsed;
   state.anchor = elapsed;
   if (const auto* const every = std::get_if<every_trigger>(&definition.trigger)) state.anchor += every->initial_delay;
-  // Cron slots are strictly later than the creation; a grid may have one at that instant; `at` is judged wherever it lies.
-  state.watermark = by_wall ? state.judged_from : state.judged_from - microseconds(1);
+  // Cron slots are strictly later than the creation; a grid and a start of the service may have one at that instant; `at` is
+  // judged wherever it lies.
+  state.watermark = by_wall && !at_each_start(definition.trigger) ? state.judged_from : state.judged_from - microseconds(1);
   if (const auto* const at = std::get_if<at_trigger>(&definition.trigger)) {
     state.watermark = std::min(state.judged_from, at->when - microseconds(1));
   }

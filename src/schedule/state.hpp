@@ -36,6 +36,7 @@ struct slot {
 struct waiting_slot {
   slot what;
   cause why = cause::overlap;  // limit: it holds the job's place and waits for room in the service
+  instant since{};             // E: when it came due; a wall clock that is set later changes nothing of that
 
   bool operator==(const waiting_slot&) const = default;
 };
@@ -56,6 +57,7 @@ struct active_run {
   instant started{};          // E: of the first attempt (until then: of the claim)
   instant attempt_started{};  // E: of the current attempt (until then: of its claim)
   instant retry_at{};         // E: backing_off
+  run_result last_result{};   // backing_off: of the attempt that failed
   stop_reason stopped_for{};  // stopping
   instant stopped_at{};       // E: stopping
 

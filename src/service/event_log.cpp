@@ -104,8 +104,9 @@ std::string slots_in_words(const ledger::run_record& r) {
 }
 
 std::string reason(const ledger::run_record& r) {
-  if (!r.detail.empty()) return std::string(to_string(r.why)) + ": " + r.detail;
-  return std::string(to_string(r.why));
+  const std::string why(to_string(r.why));
+  if (r.detail.empty()) return why;
+  return r.why == cause::coalesced ? r.detail : why + ": " + r.detail;  // the outcome has the same name
 }
 
 }  // namespace

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "schedule/series.hpp"
 #include "service/quote.hpp"
 
 namespace looptask::service {
@@ -115,7 +116,7 @@ void job_reader::read_trigger() {
   if (const auto* every = find<microseconds>("every"))
     job_.definition.trigger = schedule::every_trigger{*every, interval_from_of(get<std::string>("from")), microseconds(0)};
   else if (const auto* cron = find<schedule::cron_expression>("cron"))
-    job_.definition.trigger = schedule::cron_trigger{*cron, job_.zone};
+    job_.definition.trigger = schedule::trigger_of(*cron, job_.zone);
   else if (const auto* at = find<toml_datetime>("at"))
     job_.definition.trigger = schedule::at_trigger{resolve(*at, job_.zone)};
 }

@@ -105,7 +105,7 @@ void service::one_done(std::string_view job, std::string_view run_id) {
   const auto waiting = once_.find(job);
   if (waiting == once_.end() || (!run_id.empty() && waiting->second != run_id)) return;
   once_.erase(waiting);
-  if (once_.empty()) stop("all jobs have run once");
+  if (once_.empty() && stops_ == 0) stop("all jobs have run once");
 }
 
 void service::on_event(const engine::event& what) {
@@ -130,12 +130,12 @@ void service::stop(std::string_view why) {
   ++stops_;
   limit_.cancel();
   if (stops_ > 1) {
-    if (stops_ == 2)
-      log_.note(wall(), log_level::warning, "stopping", std::string(why) + ": running jobs are stopped now");
+    if (stops_ == 2) log_.note(wall(), log_level::warning, "stopping", std::string(why) + ": running jobs are stopped now");
     engine_.stop([](const engine::stop_report&) {});
     return;
   }
-  const auto running = engine_.statistics().running;
+  const auto now = engine_.statistics();
+  const auto running = now.running - now.between_attempts;  // the others end at once
   std::string text = "stopping: " + std::string(why);
   if (running > 0) {
     text += "; " + counted(running, "run") + " may go on for " + print_duration(what_.shutdown_grace) +

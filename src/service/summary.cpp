@@ -120,7 +120,10 @@ std::string summary::text() const {
   const numbers all = total();
   table.add(row("total", all));
   table.finish();
-  if (all.interrupted != 0) out += fmt::format("{} runs of an earlier life were interrupted\n", all.interrupted);
+  if (all.interrupted != 0)
+    out += fmt::format("{} of an earlier life {} interrupted\n",
+                       all.interrupted == 1 ? "1 run" : fmt::format("{} runs", all.interrupted),
+                       all.interrupted == 1 ? "was" : "were");
   return out;
 }
 

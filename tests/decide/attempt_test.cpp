@@ -113,6 +113,16 @@ TEST(Cancel, EndsARunBetweenAttemptsAtOnce) {
   EXPECT_EQ(job.at(50), lines{"end 0 cancelled at 50"});
 }
 
+TEST(Restart, WithoutASignOfLifeItSaysSo) {
+  bench job(every(1000, interval_from::grid));
+  job.at(0);
+  job.told().revived = instant::min();
+  EXPECT_EQ(job.at(500), lines{"end 0 interrupted at 0 down"});
+  const auto closed = std::find_if(job.last().decisions.begin(), job.last().decisions.end(),
+                                   [](const decision& d) { return std::holds_alternative<close_run>(d); });
+  EXPECT_EQ(std::get<close_run>(*closed).detail, "the service ended while the run was going; no sign of life is known");
+}
+
 TEST(Shutdown, StartsNothingAndLeavesRunsTheirGrace) {
   bench job(every(1000, interval_from::grid));
   job.at(0);
@@ -131,19 +141,21 @@ TEST(Shutdown, StopsWhatIsStillGoingAfterTheGrace) {
   EXPECT_EQ(job.ended(0, 520).at(520), lines{"end 0 killed at 520 shutdown"}) << "whatever it said, it was stopped";
 }
 
-TEST(Shutdown, EndsARunBetweenAttempts) {
-  bench job(with_timeout(50'000, 2));
-  job.at(0);
-  job.ended(0, 100, run_result::failed).at(100);
-  job.told().draining = true;
-  EXPECT_EQ(job.at(150), lines{"end 0 killed at 150 shutdown"});
-}
-
 TEST(Shutdown, DoesNotRetryWhatFailsDuringTheGrace) {
   bench job(with_timeout(50'000, 1));
   job.at(0);
   job.told().draining = true;
   EXPECT_EQ(job.ended(0, 100, run_result::failed).at(100), lines{"end 0 killed at 100 shutdown"});
+}
+
+TEST(Shutdown, ARunBetweenAttemptsEndsAtOnceAndSaysHowItsLastOneEnded) {
+  bench job(with_timeout(50'000, 1));
+  job.at(0);
+  job.ended(0, 100, run_result::start_failed).at(100);
+  job.told().draining = true;
+  EXPECT_EQ(job.at(150), lines{"end 0 killed at 150 shutdown"});
+  EXPECT_TRUE(std::get<close_run>(job.last().decisions.back()).detail.starts_with("attempt 1 ended as start_failed"))
+      << std::get<close_run>(job.last().decisions.back()).detail;
 }
 
 TEST(Shutdown, AClaimedRunThatWasNotStartedAnyMoreIsKilled) {

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 
+#include "schedule/series.hpp"
 #include "schedule/trigger_text.hpp"
 
 namespace looptask::schedule {
@@ -83,7 +84,7 @@ job_definition every(std::int64_t interval_ms, interval_from from, std::int64_t 
 
 job_definition cron(std::string_view expression) {
   job_definition d = every(1, interval_from::end);
-  d.trigger = cron_trigger{cron_expression::parse(expression).value(), zone::utc()};
+  d.trigger = trigger_of(cron_expression::parse(expression).value(), zone::utc());
   return d;
 }
 

@@ -31,6 +31,66 @@ TEST(Cron, TheInstantOfCreationItselfDoesNotFire) {
   EXPECT_EQ(job.last().wake_wall, at_ms(minute));
 }
 
+TEST(CronEvery, GoesByElapsedTimeWhateverTheWallClockShows) {
+  bench job(cron("@every 10s"));
+  EXPECT_EQ(job.at(0), lines{}) << "strictly later than the creation";
+  EXPECT_EQ(job.wall_jumped(3'600'000, 4000).at(4000), lines{});
+  EXPECT_EQ(job.last().wake_elapsed, at_ms(10'000));
+  EXPECT_EQ(job.last().wake_wall, std::nullopt);
+  EXPECT_EQ(job.at(10'000), lines{"open 10000"});
+  job.ended(10'000, 10'100).at(10'100);
+  EXPECT_EQ(job.wall_jumped(-36'000'000, 12'000).at(12'000), lines{});
+  EXPECT_EQ(job.at(20'000), lines{"open 20000"});
+  EXPECT_EQ(job.state().epoch, 0U);
+}
+
+TEST(CronReboot, FiresOnceForEachStartOfTheService) {
+  bench job(cron("@reboot"));
+  job.told().begun = at_ms(0);
+  EXPECT_EQ(job.down(0, 0).at(0), lines{"open 0"});
+  EXPECT_EQ(job.last().wake_wall, std::nullopt);
+  EXPECT_EQ(job.ended(0, 500).at(500), lines{"end 0 success at 500"});
+  EXPECT_EQ(job.at(86'400'000), lines{}) << "once";
+  job.told().begun = at_ms(90'000'000);
+  EXPECT_EQ(job.down(90'000'000, 500).at(90'000'100), lines{"open 90000000"});
+}
+
+TEST(CronReboot, AJobThatComesLaterWaitsForTheNextStart) {
+  bench job(cron("@reboot"), 5000);
+  EXPECT_EQ(job.at(5000), lines{});
+}
+
+TEST(CronReboot, LooksAtNoClock) {
+  bench job(cron("@reboot"));
+  job.told().begun = at_ms(0);
+  job.down(0, 0).at(0);
+  job.ended(0, 500).at(500);
+  job.wall_jumped(-3'600'000, 1000);
+  job.told().steps.clear();  // it happened while the service was down
+  job.plausible = false;
+  job.told().begun = at_ms(1000 - 3'600'000);
+  EXPECT_EQ(job.down(1000, 500).at(1000), lines{"open 1us"}) << "later than any slot before, and not later than it is due";
+  EXPECT_EQ(std::get<open_run>(job.last().decisions.front()).what.due, at_ms(1000 - 3'600'000));
+}
+
+TEST(CronReboot, PausedDisabledAndRepeatedStarts) {
+  bench paused(cron("@reboot"));
+  paused.state().paused = true;
+  paused.told().begun = at_ms(0);
+  EXPECT_EQ(paused.down(0, 0).at(0), lines{"suppressed 0 paused"});
+  bench disabled(cron("@reboot"));
+  disabled.definition().enabled = false;
+  disabled.told().begun = at_ms(0);
+  EXPECT_EQ(disabled.down(0, 0).at(0), lines{});
+  bench waiting(cron("@reboot"));
+  waiting.room = 0;
+  waiting.told().begun = at_ms(0);
+  EXPECT_EQ(waiting.down(0, 0).at(0), lines{"hold 0 limit"});
+  waiting.room = 1;
+  waiting.told().begun = at_ms(9000);
+  EXPECT_EQ(waiting.down(9000, 100).at(9000), (lines{"missed 0 down", "open 9000"}));
+}
+
 TEST(ForwardStep, SlotsStrictlyBetweenAreMissed) {
   bench job = after_two();
   EXPECT_EQ(job.wall_jumped(140'000, 150'000).at(150'000), lines{"missed 180000..240000 x2 clock-step"});

@@ -146,14 +146,38 @@ TEST(At, EqualToTheCreationIsOnTime) {
   EXPECT_EQ(job.down(0, 0).at(0), lines{"open 0"});
 }
 
-TEST(At, BeforeTheCreationIsMissed) {
-  job_definition d = at(-3'600'000);
-  d.misfire = misfire_policy::skip;
-  bench skipping(d);
-  EXPECT_EQ(skipping.down(0, 0).at(0), lines{"missed -3600000 down"});
+TEST(At, BeforeTheCreationIsMissedAndNeverRuns) {
+  for (const misfire_policy misfire : {misfire_policy::skip, misfire_policy::run_once}) {
+    for (const std::int64_t when : {-3'600'000, -1}) {
+      job_definition d = at(when);
+      d.misfire = misfire;
+      d.misfire_grace = ms(1000);
+      bench job(d);
+      EXPECT_EQ(job.down(0, 0).at(0), lines{"missed " + std::to_string(when) + " down"});
+      EXPECT_EQ(job.at(5), lines{}) << "said once";
+    }
+  }
+}
+
+TEST(At, BeforeTheCreationDoesNotRunEitherWhenTheClockIsSetMeanwhile) {
+  bench job(at(-3'600'000));
+  EXPECT_EQ(job.wall_jumped(5000, 100).at(100), lines{"missed -3600000 down"});
+}
+
+TEST(At, AfterTheCreationButMissedWhileDownIsLeftToThePolicy) {
+  job_definition d = at(60'000);
   d.misfire = misfire_policy::run_once;
-  bench once(d);
-  EXPECT_EQ(once.down(0, 0).at(0), lines{"open -3600000"});
+  bench job(d);
+  job.at(0);
+  EXPECT_EQ(job.down(3'600'000, 10).at(3'600'000), lines{"open 60000"});
+}
+
+TEST(At, EditedIntoThePastIsNoSlotAndSaysSo) {
+  bench job(at(60'000));
+  job.at(0);
+  job.edit(at(500), 1000);
+  EXPECT_NE(std::get<rejudge>(job.last().decisions.back()).detail.find("never runs"), std::string::npos);
+  EXPECT_EQ(job.at(2000), lines{});
 }
 
 }  // namespace

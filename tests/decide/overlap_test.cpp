@@ -124,6 +124,48 @@ TEST(Limit, AnIntervalJobWaitsForRoomWithItsDueTime) {
   EXPECT_EQ(job.at(7000), lines{"open 0"});
 }
 
+TEST(Limit, ASetWallClockDoesNotChangeSinceWhenASlotWaitsForRoom) {
+  bench job(cron("* * * * *"));
+  job.room = 0;
+  EXPECT_EQ(job.at(60'500), lines{"hold 60000 limit"});
+  EXPECT_EQ(job.last().room_from, at_ms(60'000));
+  job.wall_jumped(-7'200'000, 61'000).at(61'000);
+  EXPECT_EQ(job.last().room_from, at_ms(60'000));
+  job.wall_jumped(7'200'000, 62'000).at(62'000);
+  EXPECT_EQ(job.last().room_from, at_ms(60'000));
+}
+
+TEST(Limit, ARequestByHandTakesItsTurnByElapsedTime) {
+  bench job(every(5000, interval_from::end));
+  job.room = 0;
+  job.wall_jumped(3'600'000, 100);  // by the wall clock the request is an hour younger than the slot
+  job.at(100);
+  job.asked("A").at(200);
+  EXPECT_EQ(job.last().room_from, at_ms(0));
+  job.wall_jumped(-7'200'000, 300).at(300);  // and now an hour older
+  job.room = 1;
+  EXPECT_EQ(job.at(400), lines{"open 0"});
+}
+
+TEST(Limit, AWaitingSlotThatLiesAheadAgainAfterARebootWaitsForItsTime) {
+  bench job(grid(1000, overlap_policy::queue_one));
+  job.at(0);
+  job.at(1000);
+  EXPECT_EQ(job.down(950, 900).at(950), lines{"end 0 interrupted at 900 down"}) << "elapsed time went back to the last sign";
+  EXPECT_EQ(job.last().wake_elapsed, at_ms(1000));
+  EXPECT_EQ(job.last().room_from, std::nullopt);
+  EXPECT_EQ(job.at(1000), lines{"open 1000"});
+}
+
+TEST(Limit, WhatWaitsForABelievableClockAsksForNoRoom) {
+  bench job(cron("* * * * *"));
+  job.room = 0;
+  job.at(60'000);
+  job.plausible = false;
+  EXPECT_EQ(job.down(70'000, 60'500).at(70'000), lines{});
+  EXPECT_EQ(job.last().room_from, std::nullopt);
+}
+
 TEST(Limit, ARetryNeedsNoRoomOfItsOwn) {
   job_definition d = grid(100'000);
   d.retry.max = 1;

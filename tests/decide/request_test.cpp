@@ -74,6 +74,31 @@ TEST(Request, OnlyRequestsAreServedWhenSlotsAreNotJudged) {
   EXPECT_EQ(job.last().wake_elapsed, std::nullopt);
 }
 
+TEST(Request, IsRefusedWhenTheServiceStopsBeforeItIsServed) {
+  bench job(by_hand());
+  job.told().draining = true;
+  EXPECT_EQ(job.asked("A").asked("B").at(5), (lines{"skipped manual 5 shutdown", "skipped manual 6 shutdown"}));
+  bench closed(by_hand());
+  closed.told().scope = scope::asked;
+  EXPECT_EQ(closed.asked("A").at(5), lines{"skipped manual 5 shutdown"}) << "also of a job that cannot be judged";
+}
+
+TEST(Request, IsSupersededWhenTheJobIsRemovedBeforeItIsServed) {
+  bench job(by_hand());
+  job.told().removed = true;
+  EXPECT_EQ(job.asked("A").at(5), lines{"superseded manual 5 removed"});
+}
+
+TEST(Pause, HoldsAlsoWhenTheServiceStopsAtOnce) {
+  bench job = idle(grid());
+  job.told().pause = true;
+  job.told().draining = true;
+  EXPECT_EQ(job.at(500), lines{"pause"});
+  job.told().pause = false;
+  job.told().draining = true;
+  EXPECT_EQ(job.at(2500), (lines{"suppressed 1000..2000 x2 paused", "resume"}));
+}
+
 TEST(Pause, SlotsAreSuppressedAsOneRangeAtResume) {
   bench job = idle(grid());
   job.told().pause = true;

@@ -19,10 +19,10 @@ TEST(Series, GridFromTheBeginningOfTime) {
 
 TEST(Series, RangesByDivisionAgreeWithASearch) {
   const trigger grid = every_trigger{ms(7), interval_from::grid, ms(0)};
-  const trigger at_every = cron("@every 7s").trigger;
+  const trigger at_seconds = cron("*/7 * * * * *").trigger;
   for (const std::int64_t from : {-3, 0, 1, 6, 7, 20}) {
     for (const std::int64_t to : {-3, 0, 5, 6, 7, 8, 70, 71}) {
-      for (const auto& [what, unit] : {std::pair(grid, std::int64_t{1}), std::pair(at_every, std::int64_t{1000})}) {
+      for (const auto& [what, unit] : {std::pair(grid, std::int64_t{1}), std::pair(at_seconds, std::int64_t{1000})}) {
         slot_range slow;
         for (auto at = next_slot(what, at_ms(0), at_ms(from * unit)); at && *at <= at_ms(to * unit);
              at = next_slot(what, at_ms(0), *at)) {
@@ -38,6 +38,14 @@ TEST(Series, RangesByDivisionAgreeWithASearch) {
       }
     }
   }
+}
+
+TEST(Series, EveryOfACronExpressionIsAGridThatBeginsAfterOneInterval) {
+  const auto made = std::get<every_trigger>(trigger_of(cron_expression::parse("@every 1m30s").value(), zone::utc()));
+  EXPECT_EQ(made.from, interval_from::grid);
+  EXPECT_EQ(made.interval, ms(90'000));
+  EXPECT_EQ(made.initial_delay, ms(90'000));
+  EXPECT_TRUE(on_wall_clock(trigger_of(cron_expression::parse("@hourly").value(), zone::utc())));
 }
 
 TEST(Backoff, Table) {

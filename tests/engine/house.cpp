@@ -5,6 +5,8 @@
 #include <algorithm>
 #include <stdexcept>
 
+#include "schedule/series.hpp"
+
 namespace looptask::engine {
 
 void fault_store::submit(ledger::batch what, unique_function<void(ledger::commit_error)> done) {
@@ -155,6 +157,7 @@ std::vector<ledger::run_record> house::records(bool ran_only) {
 }
 
 void house::on_event(const event& e) {
+  if (observer) observer(e);
   const auto since = [](instant when) {
     return std::to_string(std::chrono::floor<std::chrono::milliseconds>(when - sim::default_wall0).count());
   };
@@ -201,7 +204,7 @@ schedule::job_definition every(std::string name, std::int64_t interval_ms, sched
 
 schedule::job_definition cron(std::string name, std::string_view expression) {
   schedule::job_definition d = every(std::move(name), 1);
-  d.trigger = schedule::cron_trigger{schedule::cron_expression::parse(expression).value(), schedule::zone::utc()};
+  d.trigger = schedule::trigger_of(schedule::cron_expression::parse(expression).value(), schedule::zone::utc());
   return d;
 }
 

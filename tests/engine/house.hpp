@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <optional>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -38,6 +39,7 @@ class fault_store final : public ledger::store {
   std::optional<std::string> refused_job;  // batches with a run of this job are refused
   std::optional<run_key> refused_run;      // batches with a record of this run are refused
   bool holding = false;                    // batches wait until release()
+  bool unreadable = false;                 // past runs cannot be read
   std::vector<ledger::batch> seen;         // all that were submitted
   std::vector<instant> beats;
 
@@ -50,6 +52,7 @@ class fault_store final : public ledger::store {
     real_.alive(elapsed);
   }
   void visit_runs(const ledger::run_query& what, unique_function<bool(ledger::run_record)> visit) override {
+    if (unreadable) throw std::runtime_error("disk I/O error");
     real_.visit_runs(what, std::move(visit));
   }
   ledger::statistics statistics() const override { return real_.statistics(); }
@@ -108,6 +111,7 @@ class house final : public listener {
   std::size_t most_attempts_told = 0;  // in the record of one event
   const char* output_told = nullptr;   // where the head of the last attempt's output lies
   bool listener_throws = false;
+  unique_function<void(const event&)> observer;  // sees every event before the log does
   std::optional<stop_report> stopped;
 
   // A job that is added again in each life.

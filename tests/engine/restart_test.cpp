@@ -79,6 +79,28 @@ TEST(Crash, BetweenClaimAndStartTheRunIsInterruptedAndNotMadeTwice) {
   EXPECT_EQ(h.records().at(0).result, run_result::interrupted);
 }
 
+TEST(Restart, ARebootJobRunsOnceInEachLife) {
+  house h;
+  h.job(cron("a", "@reboot"))->takes = ms(100);
+  h.up();
+  h.run_to(5000);
+  h.crash();
+  h.world.pass_until(ms(7000));
+  h.up();
+  h.run_to(20'000);
+  EXPECT_EQ(h.take("attempt_started"), (lines{"0 attempt_started a 0#1", "7000 attempt_started a 7000#1"}));
+  EXPECT_EQ(h.take("loop_stalled"), lines{});
+}
+
+TEST(Restart, AJobThatIsAddedLaterIsNotOfThisStart) {
+  house h;
+  h.up();
+  h.run_to(100);
+  h.it->add(cron("a", "@reboot"), std::make_shared<scripted>(h));
+  h.run_to(5000);
+  EXPECT_EQ(h.take("attempt_started"), lines{});
+}
+
 TEST(Restart, MissedSlotsGoToThePolicyOnce) {
   house h;
   h.job(every("once", 1000));
@@ -238,6 +260,19 @@ TEST(Stall, SlotsOfAStallAreMissedAndTheStallIsTold) {
   const lines log = h.take();
   EXPECT_NE(std::find(log.begin(), log.end(), "5500 slot_not_run a 2000..5000 missed stalled"), log.end());
   EXPECT_NE(std::find(log.begin(), log.end(), "5500 loop_stalled "), log.end());
+}
+
+TEST(Stall, IsToldOnceHoweverManyJobsFindItOut) {
+  house h;
+  for (const char* const name : {"a", "b", "c"}) h.job(every(name, 1000));
+  h.job(every("d", 1000, interval_from::grid, 300));
+  h.up();
+  h.world.stall(ms(1500), ms(5500));
+  h.run_to(6500);
+  EXPECT_EQ(h.take("loop_stalled").size(), 1U);
+  h.world.stall(ms(7500), ms(9500));
+  h.run_to(10'500);
+  EXPECT_EQ(h.take("loop_stalled").size(), 1U) << "another one";
 }
 
 TEST(Stall, ShorterThanTheGraceIsOnlyLate) {

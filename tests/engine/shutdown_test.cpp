@@ -37,6 +37,22 @@ TEST(Shutdown, RunsThatEndWithinTheGraceEndByThemselves) {
   EXPECT_EQ(h.take("run_ended"), lines{"2000 run_ended a 0 success"});
 }
 
+TEST(Shutdown, ARunBetweenAttemptsEndsAtOnceAndIsNotCounted) {
+  house h;
+  schedule::job_definition d = every("a", 60'000);
+  d.retry.max = 3;
+  d.retry.delay = ms(20'000);
+  h.job(d)->result = run_result::failed;
+  h.up();
+  h.run_to(500);
+  EXPECT_EQ(h.it->statistics().running, 1U);
+  EXPECT_EQ(h.it->statistics().between_attempts, 1U);
+  h.stop();
+  h.run_to(501);
+  ASSERT_TRUE(h.stopped);
+  EXPECT_EQ(h.take("run_ended"), lines{"500 run_ended a 0 killed shutdown"});
+}
+
 TEST(Shutdown, SlotsThatPassDuringTheGraceAreNoStallOfTheLoop) {
   house h;
   h.options.shutdown_grace = ms(5000);

@@ -159,6 +159,94 @@ TEST(Limit, ARunBetweenAttemptsHoldsItsPlace) {
             (lines{"0 attempt_started a 0#1", "500 attempt_started a 0#2", "500 attempt_started b 0#1"}));
 }
 
+TEST(Limit, AJobOnTheWallClockKeepsItsTurnWhenTheClockIsSet) {
+  for (const std::int64_t step : {-3'600'000, 3'600'000}) {
+    house h;
+    h.options.max_running = 1;
+    h.job(every("a", 3'600'000, schedule::interval_from::grid, 59'000))->takes = ms(3000);
+    h.job(cron("b", "* * * * *"))->takes = ms(3000);
+    h.job(every("c", 3'600'000, schedule::interval_from::grid, 61'000))->takes = ms(3000);
+    h.up();
+    h.world.wall_jump(ms(61'500), ms(step));
+    h.run_to(66'000);
+    EXPECT_EQ(h.take("attempt_started"),
+              (lines{"59000 attempt_started a 59000#1", "62000 attempt_started b 60000#1", "65000 attempt_started c 61000#1"}))
+        << step;
+  }
+}
+
+TEST(Limit, ADueJobOnASteppedClockTakesItsTurnByWhenItCameDue) {
+  house h;
+  h.options.max_running = 1;
+  h.job(every("a", 3'600'000, schedule::interval_from::grid, 0))->takes = ms(100'000);
+  h.job(by_hand("m"))->takes = ms(10);
+  h.job(every("z", 3'600'000, schedule::interval_from::grid, 70'000))->takes = ms(10);
+  h.up();
+  h.world.wall_jump(ms(1000), ms(86'400'000));  // elapsed and wall differ from now on
+  h.run_to(60'000);
+  h.it->trigger("m", h.it->new_run_id());
+  h.run_to(101'000);
+  const lines started = h.take("attempt_started");
+  ASSERT_EQ(started.size(), 3U);
+  EXPECT_TRUE(started[1].starts_with("100000 attempt_started m manual")) << started[1];
+}
+
+TEST(Limit, RoomIsNotLeftUnusedBehindAJobThatCannotStart) {
+  house h;
+  h.options.max_running = 1;
+  h.job(every("a", 3'600'000))->takes = ms(60'000);
+  h.job(cron("b", "*/30 * * * * *"));
+  h.up();
+  h.run_to(40'000);
+  EXPECT_EQ(h.it->status("b")->waiting, 1U);
+  h.crash();
+  h.world.wall_jump(ms(40'000), ms(-3'600'000));
+  h.job(every("c", 10'000, schedule::interval_from::grid))->takes = ms(15'000);
+  h.job(every("d", 10'000, schedule::interval_from::grid))->takes = ms(15'000);
+  h.world.pass_until(ms(40'001));
+  h.up();
+  h.take();
+  h.run_to(80'000);
+  EXPECT_FALSE(h.it->statistics().wall_clock_plausible);
+  const lines started = h.take("attempt_started");
+  ASSERT_GE(started.size(), 3U);
+  EXPECT_EQ(started[0], "40001 attempt_started c 40001#1");
+  EXPECT_EQ(started[1], "55001 attempt_started d 40001#1") << "the kept slot of b is no head of the queue";
+}
+
+TEST(Trigger, IsToldAndRecordedAlsoWhenTheServiceStopsAtOnce) {
+  house h;
+  h.job(by_hand("a"));
+  h.up();
+  h.run_to(100);
+  const std::string id = h.it->new_run_id();
+  EXPECT_TRUE(h.it->trigger("a", id));
+  h.stop();
+  h.run_to(200);
+  EXPECT_TRUE(h.stopped);
+  EXPECT_EQ(h.take("slot_not_run"), lines{"100 slot_not_run a manual 100 skipped shutdown"});
+  ASSERT_EQ(h.records().size(), 1U);
+  EXPECT_EQ(h.records()[0].run_id, id);
+}
+
+TEST(Trigger, OfAJobThatWaitsForLeftoversIsToldWhenTheServiceStops) {
+  house h;
+  h.world.program("work", sim::program{.takes = sim::for_ever});
+  h.command(every("a", 60'000), {"work"});
+  h.up();
+  h.world.crash_at(ms(2500));
+  EXPECT_FALSE(h.run_to(5000));
+  h.world.search_takes(ms(50));
+  h.up();
+  h.run_to(2520);
+  EXPECT_TRUE(h.it->trigger("a", h.it->new_run_id()));
+  EXPECT_TRUE(h.it->pause("a"));
+  h.stop();
+  h.run_to(2530);
+  EXPECT_EQ(h.take("slot_not_run"), lines{"2520 slot_not_run a manual 2520 skipped shutdown"});
+  EXPECT_TRUE(h.memory->load().jobs.at(0).paused);
+}
+
 TEST(Trigger, RunsNowUnderTheGivenId) {
   house h;
   h.job(by_hand("a"));
@@ -207,6 +295,33 @@ TEST(Pause, IsDurableAndSuppresses) {
   EXPECT_EQ(h.it->status("a")->next_due, h.at(5000));
 }
 
+TEST(Pause, HoldsAlsoWhenTheServiceStopsAtOnce) {
+  house h;
+  h.job(every("a", 1000));
+  h.up();
+  h.run_to(500);
+  EXPECT_TRUE(h.it->pause("a"));
+  h.stop();
+  EXPECT_FALSE(h.it->resume("a")) << "it could not be kept";
+  h.run_to(600);
+  ASSERT_TRUE(h.stopped);
+  EXPECT_TRUE(h.memory->load().jobs.at(0).paused);
+}
+
+TEST(Pause, IsNoStallOfTheLoop) {
+  house h;
+  schedule::job_definition d = every("a", 1000);
+  d.misfire = schedule::misfire_policy::skip;
+  h.job(d);
+  h.up();
+  h.run_to(500);
+  h.it->pause("a");
+  h.run_to(60'500);
+  h.it->resume("a");
+  h.run_to(61'500);
+  EXPECT_EQ(h.take("loop_stalled"), lines{});
+}
+
 TEST(Cancel, StopsARun) {
   house h;
   h.job(every("a", 60'000))->takes = microseconds::max();
@@ -230,6 +345,51 @@ TEST(Remove, StopsTheRunKeepsItsRecordAndForgetsTheJob) {
   EXPECT_EQ(h.take("run_ended"), (lines{"0 run_ended b 0 success", "100 run_ended a 0 cancelled removed"}));
   EXPECT_EQ(h.it->jobs(), std::vector<std::string>{"b"});
   EXPECT_EQ(h.memory->load().jobs.size(), 1U);
+}
+
+TEST(Remove, AJobThatIsAddedAgainMeanwhileIsANewOne) {
+  house h;
+  schedule::job_definition d = every("a", 1000);
+  d.misfire = schedule::misfire_policy::skip;
+  const auto body = h.job(d);
+  body->takes = microseconds::max();
+  body->deaf = true;  // its end takes long
+  h.up();
+  h.run_to(100);
+  h.it->pause("a");
+  h.run_to(200);
+  h.it->remove("a");
+  h.run_to(5250);
+  const auto again = h.job(d);
+  h.it->add(d, again);
+  h.run_to(7000);
+  EXPECT_FALSE(h.it->status("a")->paused);
+  EXPECT_EQ(h.take("loop_stalled"), lines{});
+  h.run_to(7010);
+  for (const ledger::run_record& r : h.records()) {
+    if (r.outcome != slot_outcome::ran) {
+      EXPECT_GE(r.key.nominal, h.at(5250)) << "a slot of the time in which there was no such job";
+      EXPECT_EQ(r.outcome, slot_outcome::skipped);
+    }
+  }
+  EXPECT_EQ(h.it->status("a")->next_due, h.at(7250)) << "its grid begins with the adding";
+}
+
+TEST(Add, ThatCannotReadTheHistoryThrowsAndLeavesNothing) {
+  house h;
+  h.job(every("a", 1000));
+  h.up();
+  h.run_to(100);
+  h.store->unreadable = true;
+  const auto body = std::make_shared<scripted>(h);
+  EXPECT_THROW(h.it->add(every("b", 1000), body), std::runtime_error);
+  EXPECT_EQ(h.it->jobs(), lines{"a"});
+  h.run_to(1500);
+  EXPECT_EQ(body->started, 0U);
+  h.store->unreadable = false;
+  h.it->add(every("b", 1000), body);
+  h.run_to(1600);
+  EXPECT_EQ(body->started, 1U);
 }
 
 TEST(Edit, OfARunningServiceIsJudgedFromNow) {
@@ -261,6 +421,34 @@ TEST(Status, SaysWhatHappened) {
   ASSERT_EQ(s.recent.size(), 2U);
   EXPECT_EQ(s.recent[1].result, run_result::failed);
   EXPECT_FALSE(h.it->status("b"));
+}
+
+TEST(Status, ShowsNoSlotThatWillNotBe) {
+  house h;
+  schedule::job_definition off = every("off", 1000);
+  off.enabled = false;
+  h.job(off);
+  h.job(every("paused", 1000));
+  h.up();
+  EXPECT_EQ(h.it->status("off")->next_due, std::nullopt);
+  h.run_to(100);
+  h.it->pause("paused");
+  h.run_to(200);
+  h.crash();
+  h.up();
+  for (const char* const name : {"off", "paused"}) EXPECT_EQ(h.it->status(name)->next_due, std::nullopt) << name;
+}
+
+TEST(Status, AnIntervalJobThatIsDueWaits) {
+  house h;
+  h.options.max_running = 1;
+  h.job(every("a", 60'000, schedule::interval_from::end))->takes = ms(5000);
+  h.job(every("b", 60'000, schedule::interval_from::end));
+  h.up();
+  h.run_to(1000);
+  EXPECT_EQ(h.it->status("b")->waiting, 1U);
+  EXPECT_EQ(h.it->status("b")->next_due, std::nullopt);
+  EXPECT_EQ(h.it->statistics().waiting, 1U);
 }
 
 TEST(ManualOnly, JudgesNoSlotAndLeavesTheSchedulesAlone) {

@@ -56,6 +56,37 @@ TEST(service, says_at_its_start_what_it_works_with) {
             "set), data in /data, next due a at 2025-01-01T00:01:00.000Z");
 }
 
+TEST(service, a_reboot_job_runs_once_when_the_service_starts) {
+  sim::world world(1);
+  world.program("work", {.takes = 100ms});
+  simulated_life life(world, "[job.a]\ncron = \"@reboot\"\nrun = [\"work\"]\n", lasting(60s));
+  life.run();
+  const auto runs = runs_of(life, "a");
+  ASSERT_EQ(runs.size(), 1U) << life.lines.all();
+  EXPECT_EQ(runs[0].result, run_result::success);
+  EXPECT_EQ(runs[0].key.nominal, sim::default_wall0);
+}
+
+TEST(service, a_cron_every_follows_elapsed_time) {
+  sim::world world(1);
+  world.program("work", {.takes = 100ms});
+  world.wall_jump(5s, -1h);
+  simulated_life life(world, "[job.a]\ncron = \"@every 10s\"\nrun = [\"work\"]\n", lasting(35s));
+  life.run();
+  EXPECT_EQ(runs_of(life, "a").size(), 3U) << life.lines.all();
+}
+
+TEST(service, an_at_that_had_passed_is_told_once_and_never_runs) {
+  sim::world world(1);
+  world.program("work", {.takes = 100ms});
+  simulated_life life(world, "[job.a]\nat = 2020-01-01T00:00:00Z\nrun = [\"work\"]\n", lasting(60s));
+  life.run();
+  EXPECT_EQ(life.lines.count({"its time had passed when the job was first seen", "never runs"}), 1) << life.lines.all();
+  const auto slots = runs_of(life, "a");
+  ASSERT_EQ(slots.size(), 1U);
+  EXPECT_EQ(slots[0].outcome, slot_outcome::missed);
+}
+
 TEST(service, a_disabled_job_is_known_and_has_no_slots) {
   sim::world world(1);
   world.program("work", sim::program{});
@@ -186,6 +217,55 @@ TEST(service, a_second_signal_ends_the_grace) {
   life.run();
   EXPECT_EQ(world.now(), 2s);
   EXPECT_EQ(life.lines.count({"SIGINT: running jobs are stopped now"}), 1) << life.lines.all();
+}
+
+TEST(service, a_run_that_waits_for_its_retry_is_not_among_those_that_may_go_on) {
+  sim::world world(1);
+  world.program("fails", {.takes = 100ms, .exit_code = 1});
+  simulated_life life(
+      world,
+      "[job.a]\nevery = \"1h\"\nrun = [\"fails\"]\nretry = { max = 3, delay = \"20s\", max_delay = \"20s\", jitter = 0 }\n");
+  world.raise(1s, SIGTERM);
+  life.run();
+  EXPECT_EQ(world.now(), 1s);
+  EXPECT_EQ(life.lines.count({"stopping: SIGTERM"}), 1) << life.lines.all();
+  EXPECT_EQ(life.lines.count({"may go on"}), 0) << life.lines.all();
+  EXPECT_EQ(runs_of(life, "a").at(0).result, run_result::killed);
+}
+
+TEST(service, once_gives_running_jobs_their_grace_after_a_signal) {
+  sim::world world(1);
+  world.program("quick", {.takes = 2s});
+  world.program("slow", {.takes = 4s});
+  simulated_life life(world, "[job.a]\nevery = \"1h\"\nrun = [\"quick\"]\n[job.b]\nevery = \"1h\"\nrun = [\"slow\"]\n", once());
+  world.raise(1s, SIGTERM);
+  life.run();
+  EXPECT_EQ(life.lines.count({"running jobs are stopped now"}), 0) << life.lines.all();
+}
+
+TEST(service, says_of_all_jobs_that_are_due_that_they_are) {
+  sim::world world(1);
+  world.program("work", {.takes = 10s});
+  std::string text = "[service]\nmax_running = 2\n";
+  for (const char* const name : {"a", "b", "c"}) text += std::string("[job.") + name + "]\nevery = \"1h\"\nrun = [\"work\"]\n";
+  for (const char* const name : {"d", "e", "f"})
+    text += std::string("[job.") + name + "]\nevery = \"1h\"\nfrom = \"grid\"\nrun = [\"work\"]\n";
+  simulated_life life(world, text, lasting(1s));
+  life.run();
+  EXPECT_NE(life.lines.lines.at(0).find("due now: 6 jobs, next due d at 2025-01-01T01:00:00.000Z"), std::string::npos)
+      << life.lines.all();
+}
+
+TEST(service, says_each_thing_once) {
+  sim::world world(1);
+  world.program("work", {.takes = 1500ms});
+  world.stall(3200ms, 6500ms);
+  simulated_life life(world, "[job.a]\nevery = \"1s\"\nfrom = \"grid\"\noverlap = \"queue_one\"\nrun = [\"work\"]\n",
+                      lasting(10s));
+  life.run();
+  EXPECT_GE(life.lines.count({"coalesced: "}), 1) << life.lines.all();
+  EXPECT_EQ(life.lines.count({"coalesced: coalesced"}), 0) << life.lines.all();
+  EXPECT_GE(life.lines.count({"waits: overlap: an earlier run"}), 1) << life.lines.all();
 }
 
 TEST(service, a_hang_up_is_answered_and_changes_nothing) {
