@@ -1,7 +1,9 @@
 #include <nlohmann/json.hpp>
 
+#include "base/printable.hpp"
 #include "cli/verbs.hpp"
 #include "service/configuration.hpp"
+#include "service/counted.hpp"
 
 namespace looptask::cli {
 namespace {
@@ -22,7 +24,7 @@ std::string as_json(const service::loaded_configuration& loaded) {
   return report.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace) + "\n";
 }
 
-std::string counted(std::size_t n, const std::string& what) { return std::to_string(n) + " " + what + (n == 1 ? "" : "s"); }
+using service::counted;
 
 std::string verdict(const service::loaded_configuration& loaded) {
   const std::string warnings = loaded.warnings.empty() ? "" : ", " + counted(loaded.warnings.size(), "warning");
@@ -44,15 +46,17 @@ class check_verb final : public verb {
   }
 
   int run(invocation& call) override {
-    const auto file = find_config(file_ ? file_ : call.config, call.env, call.where().files());
+    const auto typed = call.typed_config(file_);
+    if (!typed) return call.fail(exit_code::usage, typed.message());
+    const auto file = find_config(typed.value(), call.env, call.where().files());
     if (!file) return call.fail(exit_code::bad_configuration, file.message());
     const auto loaded = service::load_configuration(file.value(), call.where());
     if (json_) {
       call.io.out(as_json(loaded));
     } else {
-      for (const auto& p : loaded.errors) call.io.out(p.to_string() + "\n");
-      for (const auto& p : loaded.warnings) call.io.out(p.to_string() + "\n");
-      call.io.err(file.value() + ": " + verdict(loaded) + "\n");
+      for (const auto& p : loaded.errors) call.io.out(printable(p.to_string()) + "\n");
+      for (const auto& p : loaded.warnings) call.io.out(printable(p.to_string()) + "\n");
+      call.io.say(file.value() + ": " + verdict(loaded));
     }
     if (!loaded.value) return exit_code::bad_configuration;
     return strict_ && !loaded.warnings.empty() ? exit_code::check_failed : exit_code::ok;

@@ -7,6 +7,7 @@
 #include <exception>
 
 #include "base/nearest_name.hpp"
+#include "base/printable.hpp"
 #include "cli/verbs.hpp"
 
 namespace looptask::cli {
@@ -70,11 +71,11 @@ constexpr std::string_view places_help =
     "Configuration: FILE or --config, $LOOPTASK_CONFIG, ./looptask.toml, $XDG_CONFIG_HOME/looptask/jobs.toml,\n"
     "/etc/looptask/jobs.toml. Data directory: --data-dir, $LOOPTASK_DATA_DIR, $XDG_STATE_HOME/looptask\n"
     "(root: /var/lib/looptask).\n\n"
-    "Exit codes: 0 ok, 1 check or job failed, 2 usage, 3 no service runs, 4 no such job or run, 5 refused,\n"
-    "78 bad configuration, 125 looptask itself failed.\n";
+    "Exit codes: 0 ok (run: a clean stop, whatever the jobs did), 1 a check failed, 2 usage, 3 there is no history yet,\n"
+    "or no service runs, 4 no such job or run, 5 refused, 78 bad configuration, 125 looptask itself failed.\n";
 
 int usage_error(console& io, std::string_view verb, std::string_view message) {
-  io.err(fmt::format("looptask{}{}: {}; see looptask{}{} --help\n", verb.empty() ? "" : " ", verb, message,
+  io.say(fmt::format("looptask{}{}: {}; see looptask{}{} --help", verb.empty() ? "" : " ", verb, message,
                      verb.empty() ? "" : " ", verb));
   return exit_code::usage;
 }
@@ -82,7 +83,7 @@ int usage_error(console& io, std::string_view verb, std::string_view message) {
 int unknown_verb(console& io, const std::string& word, const std::vector<std::unique_ptr<verb>>& verbs) {
   const auto coming = coming_verbs();
   if (std::find(coming.begin(), coming.end(), word) != coming.end()) {
-    io.err(fmt::format("looptask: the verb '{}' is not in this version yet; see looptask --help\n", word));
+    io.say(fmt::format("looptask: the verb '{}' is not in this version yet; see looptask --help", word));
     return exit_code::usage;
   }
   std::vector<std::string_view> names;
@@ -91,6 +92,21 @@ int unknown_verb(console& io, const std::string& word, const std::vector<std::un
   const auto near = nearest_name(word, names);
   return usage_error(io, "",
                      near ? fmt::format("no verb '{}'; did you mean '{}'?", word, *near) : fmt::format("no verb '{}'", word));
+}
+
+// `help` and `help VERB` are other words for --help. An exit code if that is not to be parsed any more.
+std::optional<int> translate_help(std::vector<std::string>& arguments, console& io,
+                                  const std::vector<std::unique_ptr<verb>>& verbs) {
+  if (arguments.empty() || arguments.front() != "help") return std::nullopt;
+  arguments.erase(arguments.begin());
+  if (arguments.size() > 1) return usage_error(io, "", fmt::format("unexpected argument '{}'", arguments[1]));
+  if (!arguments.empty()) {
+    const auto named = [&](const std::unique_ptr<verb>& v) { return v->name() == arguments.front(); };
+    const bool option = arguments.front().rfind('-', 0) == 0;
+    if (!option && std::none_of(verbs.begin(), verbs.end(), named)) return unknown_verb(io, arguments.front(), verbs);
+  }
+  arguments.emplace_back("--help");
+  return std::nullopt;
 }
 
 std::string unexpected_argument(const CLI::App& sub) {
@@ -120,14 +136,22 @@ host& invocation::where() {
   return *host_;
 }
 
+result<std::optional<std::string>> invocation::typed_config(const std::optional<std::string>& argument) const {
+  if (argument && config)
+    return error{
+        fmt::format("FILE {} and --config {} both name the configuration; keep one", in_quotes(*argument), in_quotes(*config))};
+  return argument ? argument : config;
+}
+
 int invocation::fail(int code, std::string_view message) const {
-  io.err(fmt::format("looptask {}: {}\n", verb, message));
+  io.say(fmt::format("looptask {}: {}", verb, message));
   return code;
 }
 
 int run_command_line(std::vector<std::string> arguments, console& io, const environment& env,
                      unique_function<std::unique_ptr<host>()> open_host) {
   const auto verbs = all_verbs();
+  if (const auto code = translate_help(arguments, io, verbs)) return *code;
   global_options globals;
   CLI::App app("LoopTask runs jobs on intervals, cron expressions and at given times, and remembers what happened.",
                "looptask");
@@ -189,7 +213,7 @@ int run_command_line(std::vector<std::string> arguments, console& io, const envi
     call.verb = v->name();
     return v->run(call);
   } catch (const std::exception& e) {
-    io.err(fmt::format("looptask {}: {}\n", v->name(), e.what()));
+    io.say(fmt::format("looptask {}: {}", v->name(), e.what()));
     return exit_code::internal;
   }
 }

@@ -1,14 +1,22 @@
 #include "cli/console.hpp"
 
+#include <fcntl.h>
 #include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
+#include <algorithm>
+#include <array>
+#include <atomic>
 #include <cerrno>
+#include <climits>
 #include <csignal>
+#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <system_error>
 
+#include "base/printable.hpp"
 #include "cli/exit_code.hpp"
 
 namespace looptask::cli {
@@ -32,16 +40,29 @@ int write_all(int fd, std::string_view bytes) noexcept {
   return 0;
 }
 
+// The number of a standard descriptor that is closed would be given to the next file that is opened, and what is said would be
+// written into the lock or the history. /dev/null takes its place, opened so that the use of it still fails as if it were
+// closed.
+void occupy_closed_descriptors() {
+  for (const int fd : {STDIN_FILENO, STDOUT_FILENO, STDERR_FILENO}) {
+    if (::fcntl(fd, F_GETFD) >= 0 || errno != EBADF) continue;
+    if (::open("/dev/null", fd == STDIN_FILENO ? O_WRONLY : O_RDONLY) == fd) continue;
+    if (::open("/", O_PATH) != fd) std::abort();  // a system without a root directory
+  }
+}
+
 class process_console final : public console {
  public:
-  // A write that fails has an error of its own to tell; neither must end the process.
-  process_console() {
+  // A write that fails has an error of its own to tell; neither must end the process. Without a bell (no descriptor is left)
+  // hurry() is heard after the write that waits.
+  process_console() : bell_(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
     std::signal(SIGPIPE, SIG_IGN);
     std::signal(SIGXFSZ, SIG_IGN);
   }
   ~process_console() override {
     const std::lock_guard hold(mutex_);
     drain();
+    if (bell_ >= 0) ::close(bell_);
   }
 
   bool out(std::string_view bytes) override {
@@ -56,10 +77,17 @@ class process_console final : public console {
     return drain();
   }
 
-  void err(std::string_view bytes) noexcept override {
+  std::size_t err(std::string_view bytes) noexcept override {
     const std::lock_guard hold(mutex_);
     drain();
-    static_cast<void>(write_all(STDERR_FILENO, bytes));  // there is no third place to complain
+    return write_while_taken(bytes);
+  }
+
+  void hurry() noexcept override {
+    hurried_ = true;
+    const std::uint64_t one = 1;
+    if (bell_ >= 0) [[maybe_unused]]
+      const ssize_t rung = ::write(bell_, &one, sizeof one);
   }
 
   bool read_line(std::string& line) override {
@@ -102,6 +130,27 @@ class process_console final : public console {
     return failed_ == 0;
   }
 
+  // To stderr. A pipe that is ready takes PIPE_BUF bytes without blocking, so a reader that stalls is only ever waited for in
+  // poll(), where the bell is heard.
+  std::size_t write_while_taken(std::string_view bytes) noexcept {
+    std::size_t taken = 0;
+    while (taken < bytes.size()) {
+      std::array<pollfd, 2> ready{{{STDERR_FILENO, POLLOUT, 0}, {hurried_ ? -1 : bell_, POLLIN, 0}}};
+      const int n = ::poll(ready.data(), ready.size(), hurried_ ? 0 : -1);
+      if (n < 0 && errno == EINTR) continue;
+      if (n <= 0) break;
+      if (ready[0].revents == 0) continue;
+      const ssize_t written =
+          ::write(STDERR_FILENO, bytes.data() + taken, std::min<std::size_t>(bytes.size() - taken, PIPE_BUF));
+      if (written >= 0) {
+        taken += static_cast<std::size_t>(written);
+      } else if (errno != EINTR && errno != EAGAIN) {
+        break;  // there is no third place to complain
+      }
+    }
+    return taken;
+  }
+
   ssize_t read_some() {
     while (true) {
       const ssize_t n = ::read(STDIN_FILENO, input_.data(), input_.size());
@@ -114,6 +163,8 @@ class process_console final : public console {
     }
   }
 
+  const int bell_;
+  std::atomic<bool> hurried_ = false;
   std::mutex mutex_;
   std::string buffer_;
   int failed_ = 0;  // errno of the first failed write to stdout; nothing is written there after it
@@ -123,6 +174,11 @@ class process_console final : public console {
 
 }  // namespace
 
-std::unique_ptr<console> open_console() { return std::make_unique<process_console>(); }
+void console::say(std::string_view line) { err(printable(line) + '\n'); }
+
+std::unique_ptr<console> open_console() {
+  occupy_closed_descriptors();
+  return std::make_unique<process_console>();
+}
 
 }  // namespace looptask::cli

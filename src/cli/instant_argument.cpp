@@ -3,9 +3,9 @@
 #include <optional>
 #include <string>
 
+#include "base/printable.hpp"
 #include "schedule/instant_text.hpp"
 #include "service/duration.hpp"
-#include "service/quote.hpp"
 
 namespace looptask::cli {
 namespace {
@@ -20,26 +20,20 @@ std::optional<instant> wall_time(std::string_view text, const schedule::zone& zo
   return std::nullopt;
 }
 
-result<instant> parse(std::string_view text, instant now, const schedule::zone* zone) {
+}  // namespace
+
+result<instant> parse_instant_argument(std::string_view text, instant now, const schedule::zone& zone) {
   if (text == "now") return now;
   if (!text.empty() && (text[0] == '-' || text[0] == '+')) {
     const auto distance = service::parse_duration(text.substr(1));
     if (distance) return text[0] == '-' ? now - distance.value() : now + distance.value();
   } else if (auto when = schedule::parse_instant(text)) {
     return when;
-  } else if (zone != nullptr) {
-    if (const auto wall = wall_time(text, *zone)) return *wall;
+  } else if (const auto wall = wall_time(text, zone)) {
+    return *wall;
   }
-  return error{service::in_quotes(text) + " is no instant; right would be now, -1h, +2d" +
-               (zone == nullptr ? "" : ", 2026-03-29, 2026-03-29T01:00:00") + " or 2026-03-29T01:00:00Z"};
-}
-
-}  // namespace
-
-result<instant> parse_instant_argument(std::string_view text, instant now) { return parse(text, now, nullptr); }
-
-result<instant> parse_instant_argument(std::string_view text, instant now, const schedule::zone& zone) {
-  return parse(text, now, &zone);
+  return error{in_quotes(text) +
+               " is no instant; right would be now, -1h, +2d, 2026-03-29, 2026-03-29T01:00:00 or 2026-03-29T01:00:00Z"};
 }
 
 }  // namespace looptask::cli

@@ -3,9 +3,9 @@
 //
 //   "now", "+2d", "-1h30m"                    from now
 //   "2026-03-29T01:00:00Z"                    RFC 3339, also with an offset such as +02:00
-//   "2026-03-29T01:00:00", "2026-03-29"       where there is a zone: its wall time
+//   "2026-03-29T01:00:00", "2026-03-29"       wall time of the zone
 //
-//   parse_instant_argument("-90m", now).value() == now - 90min
+//   parse_instant_argument("-90m", now, schedule::zone::utc()).value() == now - 90min
 #include <string_view>
 
 #include <looptask/result.hpp>
@@ -15,7 +15,6 @@
 
 namespace looptask::cli {
 
-result<instant> parse_instant_argument(std::string_view text, instant now);
 // A wall time that comes twice is its first showing, one that is missing the end of the jump.
 result<instant> parse_instant_argument(std::string_view text, instant now, const schedule::zone& zone);
 

@@ -3,13 +3,15 @@
 #include <algorithm>
 
 #include "base/nearest_name.hpp"
+#include "base/printable.hpp"
+#include "cli/history.hpp"
 #include "cli/instant_argument.hpp"
 #include "cli/next_batch.hpp"
 #include "cli/next_print.hpp"
 #include "cli/verbs.hpp"
+#include "ledger/sqlite_store.hpp"
 #include "service/configuration.hpp"
 #include "service/installed_zones.hpp"
-#include "service/quote.hpp"
 
 namespace looptask::cli {
 namespace {
@@ -42,8 +44,17 @@ class next_verb final : public verb {
 
  private:
   int run_batch(invocation& call) {
-    if (expression_ || zone_ || from_ || !jobs_.empty()) {
-      return call.fail(exit_code::usage, "--batch takes all from its lines; leave out JOB, --expr, --tz and --from");
+    const std::pair<bool, const char*> given[] = {{!jobs_.empty(), "JOB"},
+                                                  {expression_.has_value(), "--expr"},
+                                                  {zone_.has_value(), "--tz"},
+                                                  {from_.has_value(), "--from"},
+                                                  {count_ >= 0, "-n"},
+                                                  {json_, "--json"},
+                                                  {call.config.has_value(), "-c"},
+                                                  {call.data_dir.has_value(), "--data-dir"}};
+    for (const auto& [there, name] : given) {
+      if (there)
+        return call.fail(exit_code::usage, fmt::format("--batch takes all from its lines, as JSON; leave out {}", name));
     }
     batch_answerer answers(service::installed_zones(call.where().files()));
     for (std::string line; call.io.read_line(line);) {
@@ -55,6 +66,7 @@ class next_verb final : public verb {
 
   int run_expression(invocation& call, instant now) {
     if (!jobs_.empty()) return call.fail(exit_code::usage, "either jobs or --expr, not both");
+    if (call.config) return call.fail(exit_code::usage, "--expr asks no configuration; leave out -c");
     auto expression = schedule::cron_expression::parse(*expression_);
     if (!expression) return call.fail(exit_code::usage, "--expr: " + expression.message());
     auto zone = schedule::zone::load(zone_.value_or("UTC"));
@@ -62,15 +74,19 @@ class next_verb final : public verb {
     if (!zone) zone = schedule::zone::load(*zone_, service::installed_zones(call.where().files()));
     if (!zone) return call.fail(exit_code::usage, "--tz: " + zone.message());
     const schedule::zone where = zone.value();
-    return answer(call, {{"", schedule::cron_trigger{std::move(expression).value(), where}, where, true}}, now, where);
+    return answer(call, {{"", schedule::cron_trigger{std::move(expression).value(), where}, where, true}}, asked(now, where));
   }
 
   int run_jobs(invocation& call, instant now) {
     const auto file = find_config(call.config, call.env, call.where().files());
-    if (!file) return call.fail(exit_code::bad_configuration, file.message());
+    if (!file) {
+      for (const auto& name : jobs_)
+        if (call.where().files().exists(name)) return call.fail(exit_code::bad_configuration, no_job_but_a_file(name));
+      return call.fail(exit_code::bad_configuration, file.message());
+    }
     const auto loaded = service::load_configuration(file.value(), call.where());
     if (!loaded.value) {
-      for (const auto& p : loaded.errors) call.io.err(p.to_string() + "\n");
+      for (const auto& p : loaded.errors) call.io.say(p.to_string());
       return call.fail(exit_code::bad_configuration, file.value() + " cannot be used; see looptask check");
     }
     std::vector<next_item> items;
@@ -82,31 +98,58 @@ class next_verb final : public verb {
       if (!jobs_.empty() && std::find(jobs_.begin(), jobs_.end(), d.name) == jobs_.end()) continue;
       items.push_back({d.name, d.trigger, job.zone, d.enabled});
     }
-    return answer(call, std::move(items), now, loaded.value->zone);
+    const auto from = asked(now, loaded.value->zone);
+    if (from) add_pasts(call, items, *loaded.value, from.value());
+    return answer(call, std::move(items), from);
   }
 
-  static int require(const invocation& call, const service::configuration& from, const std::string& wanted) {
+  // Without a history, or with one that cannot be read, jobs are shown as if the service had never run.
+  static void add_pasts(invocation& call, std::vector<next_item>& items, const service::configuration& what, instant from) {
+    const auto directory = find_data_dir(call.data_dir, call.env);
+    if (!directory) return;
+    std::vector<schedule::job_definition> definitions;
+    for (const auto& job : what.jobs) definitions.push_back(job.definition);
+    try {
+      const auto pasts = past_of_jobs(*open_history(directory.value()), definitions, call.where().clock(), from);
+      for (auto& item : items) {
+        if (const auto past = pasts.find(item.name); past != pasts.end()) item.past = past->second;
+      }
+    } catch (const ledger::no_history&) {
+    } catch (const std::runtime_error& why) {
+      call.io.say(fmt::format("looptask next: warning: {}; intervals are shown as if nothing had run", why.what()));
+    }
+  }
+
+  static std::string no_job_but_a_file(const std::string& name) {
+    return in_quotes(name) + " is a file and no job; name a configuration with -c";
+  }
+
+  static int require(invocation& call, const service::configuration& from, const std::string& wanted) {
     std::vector<std::string_view> names;
     for (const auto& job : from.jobs) names.push_back(job.definition.name);
     if (std::find(names.begin(), names.end(), wanted) != names.end()) return exit_code::ok;
+    if (call.where().files().exists(wanted)) return call.fail(exit_code::not_found, no_job_but_a_file(wanted));
     const auto near = nearest_name(wanted, names);
-    return call.fail(exit_code::not_found, fmt::format("no job {} in {}{}", service::in_quotes(wanted), from.file,
+    return call.fail(exit_code::not_found, fmt::format("no job {} in {}{}", in_quotes(wanted), from.file,
                                                        near ? fmt::format("; did you mean {}?", *near) : ""));
   }
 
-  int answer(invocation& call, std::vector<next_item> items, instant now, const schedule::zone& zone) {
-    const auto from = from_ ? parse_instant_argument(*from_, now, zone) : result<instant>(now);
+  result<instant> asked(instant now, const schedule::zone& zone) const {
+    return from_ ? parse_instant_argument(*from_, now, zone) : result<instant>(now);
+  }
+
+  int answer(invocation& call, std::vector<next_item> items, const result<instant>& from) {
     if (!from) return call.fail(exit_code::usage, "--from: " + from.message());
     std::vector<next_answer> answers;
     for (auto& item : items) {
-      coming found = coming_fires(item, from.value(), count_);
+      coming found = coming_fires(item, from.value(), count_ < 0 ? 5 : count_);
       answers.push_back({std::move(item), std::move(found)});
     }
     call.io.out(json_ ? next_as_json(answers, from.value()) : next_as_text(answers, from.value()));
     if (json_) return exit_code::ok;
     for (const auto& a : answers) {
       for (const auto w : a.found.warnings) {
-        call.io.err(fmt::format("looptask next: warning: {}{} [{}]\n", a.item.name.empty() ? "" : a.item.name + ": ",
+        call.io.say(fmt::format("looptask next: warning: {}{} [{}]", a.item.name.empty() ? "" : a.item.name + ": ",
                                 schedule::explanation_of(w), schedule::name_of(w)));
       }
     }
@@ -115,7 +158,7 @@ class next_verb final : public verb {
 
   std::vector<std::string> jobs_;
   std::optional<std::string> expression_, zone_, from_;
-  std::int64_t count_ = 5;
+  std::int64_t count_ = -1;  // not given
   bool batch_ = false, json_ = false;
 };
 

@@ -1,7 +1,7 @@
 #pragma once
-// The coming fire times of jobs, with what a change of the clock does to them. Pure: the verb `next` brings trigger, zone and
-// instant. Interval jobs are shown as if the service started at `from`; where a slot follows from the end or start of a run,
-// only the first is known.
+// The coming fire times of jobs, with what a change of the clock does to them. Pure: the verb `next` brings trigger, zone,
+// instant and what the history says. Interval jobs continue where the history left off; those that it does not know are shown
+// as if the service started at `from`. Where a slot follows from the end or start of a run, only the first is known.
 //
 //   for (const coming_fire& f : coming_fires(item, from, 5).fires) print(instant_text(f.at, fraction::none), f.note);
 #include <cstdint>
@@ -11,6 +11,7 @@
 
 #include <looptask/time.hpp>
 
+#include "cli/next_past.hpp"
 #include "schedule/cron_warnings.hpp"
 #include "schedule/definition.hpp"
 
@@ -21,6 +22,7 @@ struct next_item {
   schedule::trigger trigger;
   schedule::zone zone;  // for showing wall time; of a cron trigger its own
   bool enabled = true;
+  std::optional<job_past> past = std::nullopt;  // none: the history does not know the job
 };
 
 struct coming_fire {
@@ -36,7 +38,8 @@ struct coming {
   std::vector<schedule::cron_warning> warnings;
 };
 
-// The first `count` fire times strictly later than `from` (an interval job that starts at `from` fires at `from` itself).
+// The first `count` fire times strictly later than `from` (an interval job that starts at `from`, or is overdue then, fires at
+// `from` itself).
 coming coming_fires(const next_item& item, instant from, std::int64_t count);
 
 }  // namespace looptask::cli

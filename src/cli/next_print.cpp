@@ -6,6 +6,7 @@
 #include <nlohmann/json.hpp>
 
 #include "schedule/instant_text.hpp"
+#include "service/wall_text.hpp"
 
 namespace looptask::cli {
 namespace {
@@ -19,9 +20,7 @@ std::string local_text(instant at, const schedule::zone& zone, char separator, b
   const schedule::civil c = zone.to_civil(second);
   const std::int64_t offset = schedule::wall_of(c) - second.time_since_epoch().count();
   const std::int64_t distance = offset < 0 ? -offset : offset;
-  std::string text =
-      fmt::format("{:04}-{:02}-{:02}{}{:02}:{:02}:{:02}", c.year, c.month, c.day, separator, c.hour, c.minute, c.second);
-  if (milliseconds) text += fmt::format(".{:03}", std::chrono::floor<std::chrono::milliseconds>(at - second).count());
+  std::string text = service::wall_text(at, zone, separator, milliseconds);
   text += fmt::format("{}{:02}:{:02}", offset < 0 ? '-' : '+', distance / 3'600, distance / 60 % 60);
   if (distance % 60 != 0) text += fmt::format(":{:02}", distance % 60);  // local mean time of long ago
   return text;

@@ -3,11 +3,12 @@
 #include <algorithm>
 
 #include "base/nearest_name.hpp"
+#include "base/printable.hpp"
+#include "cli/history.hpp"
 #include "cli/instant_argument.hpp"
 #include "cli/verbs.hpp"
 #include "ledger/sqlite_store.hpp"
 #include "service/duration_words.hpp"
-#include "service/quote.hpp"
 #include "service/record_words.hpp"
 #include "service/records_json.hpp"
 
@@ -23,7 +24,7 @@ class runs_verb final : public verb {
 
   void declare(option_list& options) override {
     options.argument("JOB", job_, "only this job");
-    options.value("--since", "TIME", since_, "nominal time from TIME on: -1h, 2026-03-29T01:00:00Z");
+    options.value("--since", "TIME", since_, "nominal time from TIME on: -1h, 2026-03-29, 2026-03-29T01:00:00 (UTC)");
     options.number("-n,--limit", limit_, 0, 1'000'000'000, "at most so many, 0 for all (default: 20 in a table, all in JSON)");
     options.flag("--all", all_, "with the slots that did not run, and why not");
     options.flag("--json", json_, "as one JSON object on stdout");
@@ -37,14 +38,15 @@ class runs_verb final : public verb {
     if (!directory) return call.fail(exit_code::usage, directory.message());
     ledger::run_query query{.job = job_, .ran_only = !all_};
     if (since_) {
-      const auto since = parse_instant_argument(*since_, call.where().clock().wall());
+      const auto since = parse_instant_argument(*since_, call.where().clock().wall(), schedule::zone::utc());
       if (!since) return call.fail(exit_code::usage, "--since: " + since.message());
       query.since = since.value();
     }
     try {
-      const auto history = ledger::open_sqlite_reader(directory.value());
+      const auto history = open_history(directory.value());
       if (job_) {
-        if (const auto complaint = unknown_job(*history)) return call.fail(exit_code::not_found, *complaint);
+        if (const auto complaint = unknown_job(*history, call.where().files()))
+          return call.fail(exit_code::not_found, *complaint);
       }
       const bool unfinished = json_ ? write_json(call.io, *history, query) : write_table(call.io, *history, query);
       if (unfinished) call.io.err(words_about_silence(call.where().clock(), *history));
@@ -56,15 +58,17 @@ class runs_verb final : public verb {
 
  private:
   // A job is known if it has a record of its own, or left runs behind.
-  std::optional<std::string> unknown_job(ledger::store& history) const {
+  std::optional<std::string> unknown_job(ledger::store& history, file_port& files) const {
     if (!history.runs({.job = job_, .limit = 1, .ran_only = false}).empty()) return std::nullopt;
     std::vector<std::string> names;
     for (const ledger::job_record& each : history.load().jobs) names.push_back(each.name);
     if (std::find(names.begin(), names.end(), *job_) != names.end()) return std::nullopt;
+    if (files.exists(*job_))
+      return in_quotes(*job_) + " is a file and no job; name a configuration with -c, a history with --data-dir";
     const std::vector<std::string_view> known(names.begin(), names.end());
     const auto nearest = nearest_name(*job_, known);
-    return "no job " + service::in_quotes(*job_) + " in this history" +
-           (nearest ? "; did you mean " + service::in_quotes(*nearest) + "?" : std::string());
+    return "no job " + in_quotes(*job_) + " in this history" +
+           (nearest ? "; did you mean " + in_quotes(*nearest) + "?" : std::string());
   }
 
   // Empty while the service that has these runs gives signs of life: one a second, as long as a run is going.

@@ -21,6 +21,7 @@
 
 #include <looptask/function.hpp>
 #include <looptask/host.hpp>
+#include <looptask/result.hpp>
 
 #include "cli/console.hpp"
 #include "cli/exit_code.hpp"
@@ -59,6 +60,8 @@ class invocation {
 
   // Opened when first asked for. Without a loop its clock and files may be used as they are.
   host& where();
+  // The configuration file that was asked for: `argument`, or --config. An error if both are given.
+  result<std::optional<std::string>> typed_config(const std::optional<std::string>& argument) const;
   // "looptask VERB: message" on stderr; returns `code` so that a verb can end with it.
   int fail(int code, std::string_view message) const;
 

@@ -9,9 +9,9 @@
 #include <system_error>
 
 #include "base/nearest_name.hpp"
+#include "base/printable.hpp"
 #include "schedule/civil.hpp"
 #include "schedule/instant_text.hpp"
-#include "schedule/quoted.hpp"
 
 namespace looptask::jobs {
 namespace {
@@ -117,7 +117,7 @@ struct text_template::parser {
         return wrong(column, std::string(opening) + std::string(name) + "} needs " +
                                  (name == "env" ? "a variable: ${env:NAME}" : "a file: ${file:PATH}"));
       if (name == "env" && argument.find('=') != std::string_view::npos)
-        return wrong(column, "the name of a variable has no \"=\": " + schedule::quoted(argument));
+        return wrong(column, "the name of a variable has no \"=\": " + in_quotes(argument));
       return part{name == "env" ? kind::variable : kind::file, std::string(argument)};
     }
     if (name == "nominal" && has_argument) return parse_format(argument, column + opening.size() + colon + 1);
@@ -131,7 +131,7 @@ struct text_template::parser {
     }
     if (std::find(later_names.begin(), later_names.end(), name) != later_names.end())
       return wrong(column, "${" + std::string(inside) + "} is not in this version yet");
-    std::string message = "unknown template " + schedule::quoted("${" + std::string(inside) + "}");
+    std::string message = "unknown template " + in_quotes("${" + std::string(inside) + "}");
     if (const auto near = nearest_name(name, names)) message += "; did you mean ${" + std::string(*near) + "}?";
     return wrong(column, message + "; for the two characters \"${\" themselves write \"$${\"");
   }
@@ -142,7 +142,7 @@ struct text_template::parser {
       if (format[at] != '%') continue;
       if (at + 1 == format.size()) return wrong(column + at, "\"%\" at the end of a format; a percent sign is \"%%\"");
       if (format_letters.find(format[at + 1]) == std::string_view::npos)
-        return wrong(column + at, "unknown format " + schedule::quoted(format.substr(at, 2)) +
+        return wrong(column + at, "unknown format " + in_quotes(format.substr(at, 2)) +
                                       "; known are %Y %m %d %H %M %S %y %j %e %u %F %T %z %s %%");
       ++at;
     }

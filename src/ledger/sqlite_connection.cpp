@@ -40,6 +40,9 @@ int system_error_behind(sqlite3* db, int code) {
 
 }  // namespace
 
+bool sqlite_error::no_database() const noexcept { return code_ == SQLITE_NOTADB; }
+bool sqlite_error::cannot_open() const noexcept { return code_ == SQLITE_CANTOPEN; }
+
 connection::connection(const std::string& path, access how) : path_(path) {
   const int flags = SQLITE_OPEN_NOMUTEX | SQLITE_OPEN_EXRESCODE |
                     (how == access::read_only ? SQLITE_OPEN_READONLY : SQLITE_OPEN_READWRITE | SQLITE_OPEN_CREATE);

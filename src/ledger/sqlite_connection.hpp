@@ -25,6 +25,8 @@ class sqlite_error : public std::runtime_error {
       : std::runtime_error(message), code_(code), system_error_(system_error) {}
   int code() const noexcept { return code_; }                  // SQLite's primary result code
   int system_error() const noexcept { return system_error_; }  // errno, or 0
+  bool no_database() const noexcept;                           // the file holds something else
+  bool cannot_open() const noexcept;
 
  private:
   int code_;

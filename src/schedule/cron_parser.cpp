@@ -5,7 +5,7 @@
 #include <span>
 #include <utility>
 
-#include "schedule/quoted.hpp"
+#include "base/printable.hpp"
 
 namespace looptask::schedule {
 
@@ -85,7 +85,7 @@ constexpr std::array<rule, 7> rules{{
 bool cron_parser::fail(const field_rule* where, text_view piece, std::string why) {
   fault_ = "column " + std::to_string(column_of(piece)) + ", ";
   if (where != nullptr) fault_ += std::string(where->name) + " ";
-  fault_ += quoted(piece) + ": " + std::move(why);
+  fault_ += in_quotes(piece) + ": " + std::move(why);
   if (where != nullptr) fault_ += "; " + std::string(where->form);
   return false;
 }

@@ -2,8 +2,8 @@
 
 #include <cstdio>
 
+#include "base/printable.hpp"
 #include "schedule/civil.hpp"
-#include "schedule/quoted.hpp"
 
 namespace looptask::schedule {
 
@@ -73,11 +73,11 @@ result<instant> parse_instant(std::string_view text) {
     offset = (zone == '+' ? 1 : -1) * (hours * 3'600 + minutes * 60);
   }
   if (!in.good_to_the_end()) {
-    return error{quoted(text) + " is no instant; write RFC 3339 with Z or an offset, as 2026-03-29T01:00:00Z"};
+    return error{in_quotes(text) + " is no instant; write RFC 3339 with Z or an offset, as 2026-03-29T01:00:00Z"};
   }
   if (c.month < 1 || c.month > 12 || c.day < 1 || c.day > days_in_month(c.year, c.month) || c.hour > 23 || c.minute > 59 ||
       c.second > 59) {
-    return error{quoted(text) + " is no instant: there is no such date or time of day"};
+    return error{in_quotes(text) + " is no instant: there is no such date or time of day"};
   }
   return instant(std::chrono::seconds(wall_of(c) - offset) + microseconds(micros));
 }

@@ -9,7 +9,7 @@
 
 #include <looptask/assert.hpp>
 
-#include "schedule/quoted.hpp"
+#include "base/printable.hpp"
 #include "schedule/zone_names.hpp"
 
 namespace looptask::schedule {
@@ -127,7 +127,7 @@ std::shared_ptr<const zone::rules> zone::rules::of(const std::string& name, cons
 
 result<zone> zone::load(const std::string& name, std::span<const std::string> known) {
   const auto refuse = [&](const std::string& why) {
-    std::string message = "unknown time zone " + quoted(name) + ": " + why;
+    std::string message = "unknown time zone " + in_quotes(name) + ": " + why;
     if (const std::string advice = zone_name_advice(name, known); !advice.empty()) message += "; " + advice;
     return error{std::move(message)};
   };

@@ -2,7 +2,7 @@
 
 #include <array>
 
-#include "service/quote.hpp"
+#include "base/printable.hpp"
 
 namespace looptask::service {
 namespace {

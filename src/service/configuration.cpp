@@ -7,7 +7,7 @@
 #include "service/byte_size.hpp"
 #include "service/installed_zones.hpp"
 #include "service/job_reader.hpp"
-#include "service/quote.hpp"
+#include "service/key_part.hpp"
 #include "service/setting.hpp"
 
 namespace looptask::service {
@@ -128,7 +128,7 @@ loaded_configuration read_configuration(std::string_view text, const std::string
   loaded_configuration loaded;
   const auto parsed = parse_toml(text);
   if (const auto* failure = std::get_if<toml_failure>(&parsed)) {
-    problems.error(failure->at, "", failure->message);
+    problems.error(failure->at, failure->key, failure->message);
     loaded.errors = problems.take_errors();
     return loaded;
   }

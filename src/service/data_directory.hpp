@@ -2,7 +2,7 @@
 // The data directory of a service: made if it is not there, and held by at most one service at a time. Owner: the loop's
 // thread.
 //
-//   data_directory data(host.files(), "/var/lib/looptask");  // throws directory_in_use, std::system_error
+//   data_directory data(host.files(), "/var/lib/looptask");  // throws directory_in_use
 #include <memory>
 #include <stdexcept>
 #include <string>
@@ -19,7 +19,8 @@ class directory_in_use : public std::runtime_error {
 
 class data_directory {
  public:
-  // Mode 0700 for what is made; what is there stays as it is. `path` may be relative.
+  // Throws directory_in_use, or std::runtime_error with what to do if it cannot be made or written. Mode 0700 for what is made;
+  // what is there stays as it is. `path` may be relative.
   data_directory(file_port& files, const std::string& path);
 
   const std::string& path() const noexcept { return path_; }  // absolute

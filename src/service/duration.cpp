@@ -3,7 +3,7 @@
 #include <array>
 #include <cstdint>
 
-#include "service/quote.hpp"
+#include "base/printable.hpp"
 
 namespace looptask::service {
 namespace {

@@ -27,4 +27,6 @@ std::string duration_words(microseconds value) {
   return fmt::format("{}d{:02}h", s / 86'400, s / 3'600 % 24);
 }
 
+std::string duration_words(const std::optional<microseconds>& value) { return value ? duration_words(*value) : "-"; }
+
 }  // namespace looptask::service

@@ -2,11 +2,10 @@
 
 #include <nlohmann/json.hpp>
 
-#include <cstdio>
-
+#include "base/printable.hpp"
 #include "schedule/instant_text.hpp"
 #include "service/duration_words.hpp"
-#include "service/quote.hpp"
+#include "service/wall_text.hpp"
 
 namespace looptask::service {
 namespace {
@@ -17,17 +16,6 @@ using json = nlohmann::ordered_json;
 constexpr std::size_t text_job_width = 16;
 
 std::string utc(instant when) { return schedule::instant_text(when, schedule::fraction::milliseconds); }
-
-double seconds(microseconds d) { return static_cast<double>(d.count()) / 1e6; }
-
-std::string local(instant when, const schedule::zone& zone) {
-  const auto second = std::chrono::floor<std::chrono::seconds>(when);
-  const auto c = zone.to_civil(second);
-  std::array<char, 48> buffer{};
-  std::snprintf(buffer.data(), buffer.size(), "%04lld-%02d-%02d %02d:%02d:%02d.%03d", static_cast<long long>(c.year), c.month,
-                c.day, c.hour, c.minute, c.second, static_cast<int>((when - second).count() / 1000));
-  return buffer.data();
-}
 
 log_level level_of(const engine::event& what) {
   switch (what.what) {
@@ -72,8 +60,8 @@ void add_attempt(json& line, const ledger::attempt_record& a) {
   if (a.exit_code) line["exit_code"] = *a.exit_code;
   if (a.signal) line["signal"] = *a.signal;
   if (a.ended) {
-    line["duration"] = seconds(*a.ended - a.started);
-    line["cpu"] = seconds(a.cpu);
+    line["duration"] = in_seconds(*a.ended - a.started);
+    line["cpu"] = in_seconds(a.cpu);
     if (a.max_rss > 0) line["max_rss"] = a.max_rss;
   }
 }
@@ -87,20 +75,15 @@ void add_run(json& line, const ledger::run_record& r, event_kind what) {
     line["slots"] = r.slots;
     line["nominal_last"] = utc(r.nominal_last);
   }
-  if (r.lateness) line["lateness"] = seconds(*r.lateness);
+  if (r.lateness) line["lateness"] = in_seconds(*r.lateness);
   if (what == event_kind::run_ended || what == event_kind::slot_not_run) {
     line["outcome"] = to_string(r.outcome);
     if (r.result) line["result"] = to_string(*r.result);
-    if (r.started && r.ended) line["duration"] = seconds(*r.ended - *r.started);
+    if (r.started && r.ended) line["duration"] = in_seconds(*r.ended - *r.started);
     if (!r.attempts.empty()) line["attempts"] = r.attempts.back().n;
   }
   if (r.why != cause::none) line["cause"] = to_string(r.why);
   if (!r.detail.empty()) line["detail"] = r.detail;
-}
-
-std::string slots_in_words(const ledger::run_record& r) {
-  if (r.slots == 1) return "slot of " + utc(r.key.nominal);
-  return std::to_string(r.slots) + " slots from " + utc(r.key.nominal) + " to " + utc(r.nominal_last);
 }
 
 std::string reason(const ledger::run_record& r) {
@@ -113,7 +96,16 @@ std::string reason(const ledger::run_record& r) {
 
 event_log::event_log(log_sink& sink, log_form form, schedule::zone zone) : sink_(sink), form_(form), zone_(std::move(zone)) {}
 
-std::string event_log::text_of(const engine::event& e) {
+std::string event_log::time_text(instant when) const {
+  return form_ == log_form::text ? wall_text(when, zone_, ' ', true) : utc(when);
+}
+
+std::string event_log::slots_in_words(const ledger::run_record& r) const {
+  if (r.slots == 1) return "slot of " + time_text(r.key.nominal);
+  return std::to_string(r.slots) + " slots from " + time_text(r.key.nominal) + " to " + time_text(r.nominal_last);
+}
+
+std::string event_log::text_of(const engine::event& e) const {
   const auto* r = e.run;
   const auto* a = e.attempt;
   switch (e.what) {
@@ -156,12 +148,12 @@ std::string event_log::text_of(const engine::event& e) {
 }
 
 void event_log::write_text(instant wall, log_level level, std::string_view job, std::string_view text) {
-  std::string line = local(wall, zone_) + "  ";
+  std::string line = time_text(wall) + "  ";
   line += job;
   if (job.size() < text_job_width) line.append(text_job_width - job.size(), ' ');
   line += "  ";
   if (level == log_level::error) line += "ERROR ";
-  line += text;
+  line += printable(text);
   line += '\n';
   sink_.write(wall, line);
 }
@@ -171,7 +163,7 @@ void event_log::write_json(const engine::event& e, log_level level) {
   if (!e.job.empty()) line["job"] = e.job;
   if (e.run != nullptr) add_run(line, *e.run, e.what);
   if (e.attempt != nullptr) add_attempt(line, *e.attempt);
-  if (e.what == event_kind::retry_planned) line["delay"] = seconds(std::max(e.at - e.elapsed, microseconds(0)));
+  if (e.what == event_kind::retry_planned) line["delay"] = in_seconds(std::max(e.at - e.elapsed, microseconds(0)));
   if (!e.error.empty()) line["error"] = e.error;
   if (!e.text.empty()) line["text"] = e.text;
   sink_.write(e.wall, line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
@@ -198,7 +190,7 @@ void event_log::event(const engine::event& e) {
 void event_log::note(instant wall, log_level level, std::string_view event, std::string_view text, const log_fields& fields) {
   if (form_ == log_form::text) return write_text(wall, level, "", text);
   json line{{"ts", utc(wall)}, {"level", name_of(level)}, {"event", event}, {"text", text}};
-  for (const auto& [name, value] : fields) line[name] = value;
+  for (const auto& [name, value] : fields) std::visit([&, &key = name](const auto& v) { line[key] = v; }, value);
   sink_.write(wall, line.dump(-1, ' ', false, json::error_handler_t::replace) + "\n");
 }
 

@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <utility>
+#include <variant>
 #include <vector>
 
 #include "engine/events.hpp"
@@ -22,7 +23,7 @@ namespace looptask::service {
 enum class log_form : std::uint8_t { text, json };
 enum class log_level : std::uint8_t { info, warning, error };
 
-using log_fields = std::vector<std::pair<std::string, std::string>>;
+using log_fields = std::vector<std::pair<std::string, std::variant<std::string, std::int64_t>>>;
 
 class event_log {
  public:
@@ -32,9 +33,12 @@ class event_log {
   void event(const engine::event& e);
   // About the service itself; `fields` go into the JSON form only.
   void note(instant wall, log_level level, std::string_view event, std::string_view text, const log_fields& fields = {});
+  // An instant inside a text: in the zone of the lines' times in the text form, else in UTC.
+  std::string time_text(instant when) const;
 
  private:
-  std::string text_of(const engine::event& e);
+  std::string text_of(const engine::event& e) const;
+  std::string slots_in_words(const ledger::run_record& r) const;
   void write_json(const engine::event& e, log_level level);
   void write_text(instant wall, log_level level, std::string_view job, std::string_view text);
 

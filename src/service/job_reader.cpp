@@ -2,8 +2,8 @@
 
 #include <array>
 
+#include "base/printable.hpp"
 #include "schedule/series.hpp"
-#include "service/quote.hpp"
 
 namespace looptask::service {
 namespace {

@@ -2,6 +2,7 @@
 
 #include <array>
 
+#include "service/byte_size.hpp"
 #include "service/duration.hpp"
 
 namespace looptask::service {
@@ -179,8 +180,9 @@ void for_each_choice(std::string_view choices, Visit visit) {
 
 std::string bounds_in_words(const key_row& row) {
   const auto as_text = [&](std::int64_t n) {
-    return row.kind == duration ? print_duration(microseconds(n)) : std::to_string(n);
+    return row.kind == duration ? print_duration(microseconds(n)) : row.kind == size ? print_size(n) : std::to_string(n);
   };
+  if (row.kind == size) return row.maximum == INT64_MAX ? "" : ", at most " + as_text(row.maximum);
   if (row.minimum == 0 && row.maximum >= longest) return "";
   if (row.maximum >= longest) return ", at least " + as_text(row.minimum);
   return row.minimum == row.maximum ? "" : ", " + as_text(row.minimum) + " to " + as_text(row.maximum);
@@ -231,7 +233,7 @@ std::string type_in_words(const key_row& row) {
     case duration:
       return "duration" + bounds_in_words(row);
     case size:
-      return "size";
+      return "size" + bounds_in_words(row);
     case choice:
       return choices_in_words(row.choices);
     case zone:

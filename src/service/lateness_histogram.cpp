@@ -19,13 +19,19 @@ std::int64_t end_of_step(std::int64_t value) {
 
 }  // namespace
 
+void lateness_histogram::step::add(std::uint64_t n, std::int64_t value) {
+  count += n;
+  largest = std::max(largest, value);
+}
+
 void lateness_histogram::add(microseconds value) {
-  ++counts_[end_of_step(std::max<std::int64_t>(value.count(), 0))];
+  const std::int64_t late = std::max<std::int64_t>(value.count(), 0);
+  steps_[end_of_step(late)].add(1, late);
   ++count_;
 }
 
 void lateness_histogram::add(const lateness_histogram& other) {
-  for (const auto& [value, n] : other.counts_) counts_[value] += n;
+  for (const auto& [end, of] : other.steps_) steps_[end].add(of.count, of.largest);
   count_ += other.count_;
 }
 
@@ -33,9 +39,9 @@ std::optional<microseconds> lateness_histogram::quantile(double part) const {
   LOOPTASK_ASSERT(part > 0 && part <= 1, "a quantile is asked for a part between 0 and 1");
   const auto wanted = static_cast<std::uint64_t>(std::ceil(part * static_cast<double>(count_)));
   std::uint64_t seen = 0;
-  for (const auto& [value, n] : counts_) {
-    seen += n;
-    if (seen >= wanted) return microseconds(value);
+  for (const auto& [end, of] : steps_) {
+    seen += of.count;
+    if (seen >= wanted) return microseconds(of.largest);
   }
   return std::nullopt;
 }

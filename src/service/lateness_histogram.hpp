@@ -1,6 +1,6 @@
 #pragma once
-// How late runs were, over any number of them, in a few hundred bytes: counts by lateness, exact below 256 us and within 1/128
-// of the value above. Negative lateness counts as 0. Plain value; one thread at a time.
+// How late runs were, over any number of them, in a few hundred bytes: counts by lateness in steps of 1/128, with the largest
+// value of each step. Negative lateness counts as 0. Plain value; one thread at a time.
 //
 //   lateness_histogram late;
 //   late.add(1500us);
@@ -18,11 +18,16 @@ class lateness_histogram {
   void add(microseconds value);
   void add(const lateness_histogram& other);
   std::uint64_t count() const noexcept { return count_; }
-  // nullopt without values. `part` in (0, 1]; never below the true value and at most 1/128 above it.
+  // nullopt without values. `part` in (0, 1]; one of the values, never below the true one and at most 1/128 above it.
   std::optional<microseconds> quantile(double part) const;
 
  private:
-  std::map<std::int64_t, std::uint64_t> counts_;  // by the largest value that falls into the same step
+  struct step {
+    std::uint64_t count = 0;
+    std::int64_t largest = 0;
+    void add(std::uint64_t n, std::int64_t value);
+  };
+  std::map<std::int64_t, step> steps_;  // by the largest value that would fall into it
   std::uint64_t count_ = 0;
 };
 

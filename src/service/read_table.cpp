@@ -1,13 +1,45 @@
+#include <array>
 #include <variant>
 
 #include "base/nearest_name.hpp"
-#include "service/quote.hpp"
+#include "service/key_part.hpp"
 #include "service/setting.hpp"
 
 namespace looptask::service {
 namespace {
 
-std::string place_in_words(std::string_view place) {
+// Keys of jobs under the names that they have elsewhere.
+struct foreign_name {
+  std::string_view name, advice;
+};
+constexpr std::string_view write_every = "write every, as in every = \"5m\"";
+constexpr std::string_view write_cron = "write cron, as in cron = \"0 3 * * *\", or every";
+constexpr std::string_view write_zone = "write timezone, as in timezone = \"Europe/Berlin\"";
+constexpr std::string_view write_run = "write run, as in run = [\"date\", \"-u\"], or shell";
+constexpr std::string_view write_overlap = "a job runs once at a time; overlap says what happens to the slots meanwhile";
+constexpr std::string_view write_retry = "write retry, as in retry = { max = 3 }";
+constexpr std::string_view write_workdir = "write workdir, as in workdir = \"/srv/report\"";
+constexpr auto foreign_names = std::to_array<foreign_name>({{"interval", write_every},
+                                                            {"period", write_every},
+                                                            {"frequency", write_every},
+                                                            {"schedule", write_cron},
+                                                            {"crontab", write_cron},
+                                                            {"tz", write_zone},
+                                                            {"zone", write_zone},
+                                                            {"command", write_run},
+                                                            {"cmd", write_run},
+                                                            {"exec", write_run},
+                                                            {"script", write_run},
+                                                            {"concurrency", write_overlap},
+                                                            {"concurrencyPolicy", write_overlap},
+                                                            {"allow_overlap", write_overlap},
+                                                            {"retries", write_retry},
+                                                            {"max_retries", write_retry},
+                                                            {"cwd", write_workdir},
+                                                            {"working_directory", write_workdir},
+                                                            {"directory", write_workdir}});
+
+std::string standing_place(std::string_view place) {
   if (place.empty()) return "at the top of the file";
   if (place == "job") return "in [job.NAME]";
   if (place == "job.retry") return "in retry";
@@ -16,12 +48,17 @@ std::string place_in_words(std::string_view place) {
 
 // What would be right instead of a name that is not known here.
 std::string suggest(std::string_view place, std::string_view name, bool in_defaults) {
+  if (place == "job") {
+    for (const auto& foreign : foreign_names)
+      if (foreign.name == name) return std::string(foreign.advice);
+  }
   std::vector<std::string_view> here;
   for (const auto& row : key_table())
     if (row.place == place && (!in_defaults || row.in_defaults)) here.push_back(row.name);
   if (const auto near = nearest_name(name, here)) return "did you mean " + key_part(*near) + "?";
   for (const auto& row : key_table())
-    if (row.name == name && row.place != place) return "it stands " + place_in_words(row.place);
+    if (row.name == name && row.place != place)
+      return "it stands " + standing_place(row.place) + (row.stage > current_stage ? ", and is not in this version yet" : "");
   std::string all;
   for (const auto& row : key_table()) {
     if (row.place != place || row.stage > current_stage || (in_defaults && !row.in_defaults)) continue;

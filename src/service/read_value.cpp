@@ -3,11 +3,11 @@
 #include <csignal>
 
 #include "base/nearest_name.hpp"
+#include "base/printable.hpp"
 #include "jobs/system_names.hpp"
 #include "jobs/template.hpp"
 #include "service/byte_size.hpp"
 #include "service/duration.hpp"
-#include "service/quote.hpp"
 #include "service/setting.hpp"
 
 namespace looptask::service {

@@ -10,8 +10,6 @@ namespace {
 
 using ledger::record_phase;
 
-std::string words(const std::optional<microseconds>& value) { return value ? duration_words(*value) : "-"; }
-
 std::string result_of(const ledger::run_record& r) {
   if (r.phase == record_phase::waiting) return "waiting";
   if (r.phase == record_phase::open) return r.started ? "running" : "starting";
@@ -56,8 +54,12 @@ std::vector<text_table::column> record_columns() {
 
 std::vector<std::string> record_words(const ledger::run_record& r) {
   const auto took = r.started && r.ended ? std::optional<microseconds>(*r.ended - *r.started) : std::nullopt;
-  return {r.key.job,   nominal_of(r), words(r.lateness),
-          words(took), result_of(r),  r.attempts.empty() ? "-" : std::to_string(r.attempts.back().n),
+  return {r.key.job,
+          nominal_of(r),
+          duration_words(r.lateness),
+          duration_words(took),
+          result_of(r),
+          r.attempts.empty() ? "-" : std::to_string(r.attempts.back().n),
           why_of(r)};
 }
 

@@ -4,6 +4,7 @@
 
 #include "ledger/record_rules.hpp"
 #include "schedule/instant_text.hpp"
+#include "service/duration_words.hpp"
 
 namespace looptask::service {
 namespace {
@@ -13,8 +14,7 @@ using json = nlohmann::ordered_json;
 json text(instant when) { return schedule::instant_text(when, schedule::fraction::milliseconds); }
 json text(const std::optional<instant>& when) { return when ? text(*when) : json(); }
 
-json seconds(microseconds value) { return static_cast<double>(value.count()) / 1e6; }
-json seconds(const std::optional<microseconds>& value) { return value ? seconds(*value) : json(); }
+json seconds(const std::optional<microseconds>& value) { return value ? json(in_seconds(*value)) : json(); }
 
 json between(const std::optional<instant>& from, const std::optional<instant>& to) {
   return from && to ? seconds(*to - *from) : json();

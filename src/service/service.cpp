@@ -6,6 +6,7 @@
 
 #include "jobs/command.hpp"
 #include "schedule/instant_text.hpp"
+#include "service/counted.hpp"
 #include "service/duration.hpp"
 #include "service/job_command.hpp"
 
@@ -18,10 +19,6 @@ engine::options engine_options(const configuration& what, const run_options& how
   options.shutdown_grace = what.shutdown_grace;
   options.manual_only = how.once;
   return options;
-}
-
-std::string counted(std::size_t n, std::string_view word) {
-  return std::to_string(n) + " " + std::string(word) + (n == 1 ? "" : "s");
 }
 
 bool has_schedule(const job_settings& job) { return !std::holds_alternative<std::monostate>(job.definition.trigger); }
@@ -54,6 +51,7 @@ void service::start(unique_function<void()> ended) {
   loop_.call_idle([this] { say_started(); });
   if (how_.lasting) limit_.arm_after(*how_.lasting);
   if (how_.once) run_all_once();
+  if (how_.trust_clock) engine_.confirm_wall_clock();
 }
 
 void service::add_jobs() {
@@ -76,20 +74,19 @@ void service::say_started() {
   const std::string jobs =
       counted(what_.jobs.size(), "job") + (disabled == 0 ? "" : " (" + std::to_string(disabled) + " disabled)");
   const std::string zone = what_.zone.name() + (what_.zone_given ? "" : " (no service.timezone is set)");
-  const std::string due = next ? schedule::instant_text(*next, schedule::fraction::milliseconds) : "";
   std::string text = "started: " + what_.file + ", " + jobs + ", times in " + zone + ", data in " + how_.data_directory;
   if (how_.once)
     text += ", each runs once";
   else
-    text +=
-        (due_now > 0 ? ", due now: " + counted(due_now, "job") : "") + (next ? ", next due " + next_job + " at " + due : "");
+    text += (due_now > 0 ? ", due now: " + counted(due_now, "job") : "") +
+            (next ? ", next due " + next_job + " at " + log_.time_text(*next) : "");
   log_fields fields{{"config", what_.file},
-                    {"jobs", std::to_string(what_.jobs.size())},
+                    {"jobs", static_cast<std::int64_t>(what_.jobs.size())},
                     {"timezone", what_.zone.name()},
                     {"data_dir", how_.data_directory}};
   if (next) {
     fields.emplace_back("next_job", next_job);
-    fields.emplace_back("next_due", due);
+    fields.emplace_back("next_due", schedule::instant_text(*next, schedule::fraction::milliseconds));
   }
   log_.note(wall(), log_level::info, "started", text, fields);
 }
@@ -105,28 +102,40 @@ void service::one_done(std::string_view job, std::string_view run_id) {
   const auto waiting = once_.find(job);
   if (waiting == once_.end() || (!run_id.empty() && waiting->second != run_id)) return;
   once_.erase(waiting);
+  // After a signal it is the stop that ends the runs: this is no second request for it.
   if (once_.empty() && stops_ == 0) stop("all jobs have run once");
 }
 
 void service::on_event(const engine::event& what) {
   totals_.note(what);
-  // Of jobs that were never there before there is nothing to tell: all of them are in the file.
-  if (what.what != engine::event_kind::job_added) log_.event(what);
+  log_event(what);
   const bool over = what.what == engine::event_kind::run_ended || what.what == engine::event_kind::slot_not_run;
   if (how_.once && over && what.run->key.kind == run_kind::manual) one_done(what.job, what.run->run_id);
 }
 
+void service::log_event(const engine::event& what) {
+  // Of jobs that were never there before there is nothing to tell: all of them are in the file.
+  if (what.what == engine::event_kind::job_added) return;
+  if (what.what != engine::event_kind::clock_implausible || how_.trust_clock) return log_.event(what);
+  const std::string text = std::string(what.text) + "; if it is right, start with --trust-clock";
+  engine::event with_advice = what;
+  with_advice.text = text;
+  log_.event(with_advice);
+}
+
 void service::on_limit() { stop("the time given with --for is over"); }
+
+void service::stop(std::string_view why) { stop(why, false); }
 
 void service::on_signal(int number) {
   if (number == SIGHUP)
     log_.note(wall(), log_level::warning, "reload",
               "SIGHUP: reading the configuration again is not in this version yet; restart");
   else
-    stop(number == SIGINT ? "SIGINT" : "SIGTERM");
+    stop(number == SIGINT ? "SIGINT" : "SIGTERM", true);
 }
 
-void service::stop(std::string_view why) {
+void service::stop(std::string_view why, bool by_signal) {
   ++stops_;
   limit_.cancel();
   if (stops_ > 1) {
@@ -139,7 +148,7 @@ void service::stop(std::string_view why) {
   std::string text = "stopping: " + std::string(why);
   if (running > 0) {
     text += "; " + counted(running, "run") + " may go on for " + print_duration(what_.shutdown_grace) +
-            ", a second signal ends that";
+            (by_signal ? ", a second signal ends that" : ", a signal ends that");
   }
   log_.note(wall(), log_level::info, "stopping", text);
   engine_.stop([this](engine::stop_report report) {

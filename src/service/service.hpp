@@ -32,6 +32,7 @@ namespace looptask::service {
 struct run_options {
   std::optional<microseconds> lasting;   // stop by itself after this
   bool once = false;                     // run every enabled job that has a schedule now, one time, and stop
+  bool trust_clock = false;              // the wall clock is right at the start, although it is behind the newest record
   std::string data_directory;            // for the log only
   std::vector<std::string> environment;  // the service's own, "NAME=value"
 };
@@ -59,7 +60,9 @@ class service final : private engine::listener {
   void say_started();
   void run_all_once();
   void one_done(std::string_view job, std::string_view run_id);
+  void log_event(const engine::event& what);
   void on_signal(int number);
+  void stop(std::string_view why, bool by_signal);
   void on_limit();
   instant wall();
 

@@ -22,7 +22,7 @@ void note_run(summary::numbers& of, const ledger::run_record& run) {
   if (!run.attempts.empty()) of.retries += run.attempts.back().n - 1;
 }
 
-std::string slots_in_words(const summary::numbers& of) {
+std::string not_run_in_words(const summary::numbers& of) {
   std::string text;
   for (const auto& [why, slots] : of.not_run) {
     if (!text.empty()) text += ", ";
@@ -32,21 +32,19 @@ std::string slots_in_words(const summary::numbers& of) {
   return text;
 }
 
-std::string words(const std::optional<microseconds>& value) { return value ? duration_words(*value) : "-"; }
-
 std::vector<std::string> row(std::string name, const summary::numbers& of) {
   return {std::move(name),
           std::to_string(of.runs),
           std::to_string(of.failures()),
           std::to_string(of.retries),
           std::to_string(of.timeouts),
-          words(of.lateness.quantile(0.5)),
-          words(of.lateness.quantile(0.99)),
-          slots_in_words(of)};
+          duration_words(of.lateness.quantile(0.5)),
+          duration_words(of.lateness.quantile(0.99)),
+          not_run_in_words(of)};
 }
 
 object_type seconds(const std::optional<microseconds>& value) {
-  return value ? object_type(static_cast<double>(value->count()) / 1e6) : object_type();
+  return value ? object_type(in_seconds(*value)) : object_type();
 }
 
 object_type object(const summary::numbers& of) {
@@ -76,6 +74,7 @@ object_type object(const summary::numbers& of) {
 void summary::note(const engine::event& what) {
   using engine::event_kind;
   if (what.job.empty()) return;
+  if (what.what == event_kind::job_removed) return forget_if_idle(what.job);
   auto place = jobs_.find(what.job);
   if (place == jobs_.end()) place = jobs_.emplace(what.job, numbers{}).first;
   numbers& of = place->second;
@@ -83,6 +82,14 @@ void summary::note(const engine::event& what) {
   if (what.what == event_kind::attempt_ended && what.attempt->result == run_result::timeout) ++of.timeouts;
   if (what.what == event_kind::run_ended) note_run(of, *what.run);
   if (what.what == event_kind::slot_not_run) of.not_run[{what.run->outcome, what.run->why}] += what.run->slots;
+}
+
+// A job that left the configuration stands in the summary only for what it did.
+void summary::forget_if_idle(std::string_view job) {
+  const auto place = jobs_.find(job);
+  if (place == jobs_.end()) return;
+  const numbers& of = place->second;
+  if (of.runs == 0 && of.interrupted == 0 && of.not_run.empty()) jobs_.erase(place);
 }
 
 void summary::numbers::add(const numbers& other) {

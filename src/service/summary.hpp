@@ -17,6 +17,7 @@
 #include <cstdint>
 #include <map>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/events.hpp"
@@ -47,6 +48,8 @@ class summary {
   numbers total() const;
 
  private:
+  void forget_if_idle(std::string_view job);
+
   std::map<std::string, numbers, std::less<>> jobs_;
 };
 

@@ -5,19 +5,10 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/printable.hpp"
+
 namespace looptask::service {
 namespace {
-
-void make_printable(std::string& cell) {
-  for (char& c : cell) {
-    const auto byte = static_cast<unsigned char>(c);
-    if (byte == '\n' || byte == '\t') {
-      c = ' ';
-    } else if (byte < 0x20 || byte == 0x7f) {
-      c = '?';
-    }
-  }
-}
 
 // Bytes that do not continue a UTF-8 character.
 std::size_t width_of(std::string_view cell) {
@@ -35,7 +26,7 @@ text_table::text_table(std::vector<column> columns, line_sink to)
 
 bool text_table::add(std::vector<std::string> cells) {
   LOOPTASK_ASSERT(cells.size() == columns_.size(), "a row has as many cells as the table has columns");
-  for (std::string& cell : cells) make_printable(cell);
+  for (std::string& cell : cells) cell = printable(cell);
   if (!measuring_) return write(cells);
   for (std::size_t i = 0; i < cells.size(); ++i) widths_[i] = std::max(widths_[i], width_of(cells[i]));
   held_.push_back(std::move(cells));

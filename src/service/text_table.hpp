@@ -1,7 +1,7 @@
 #pragma once
 // Rows of words as a table for a terminal: columns as wide as their widest cell, two blanks between them, no blanks at the ends
 // of lines. The widths follow from the first rows (at most `measured`), so that a table of any length needs no more memory;
-// a later cell that is wider moves the rest of its line. Cells may hold any bytes: control characters are shown as '?', and a
+// a later cell that is wider moves the rest of its line. Cells may hold any bytes: they are shown by printable(), and a
 // character outside ASCII counts as one column. One thread.
 //
 //   text_table table({{"JOB"}, {"LATE", text_table::right}}, [&](std::string_view line) { return io.out(line); });

@@ -7,6 +7,9 @@
 #include <string>
 #include <tuple>
 
+#include "base/utf8.hpp"
+#include "service/toml_advice.hpp"
+
 namespace looptask::service {
 namespace {
 
@@ -74,33 +77,17 @@ toml_node convert(const toml::node& from) {
   return to;
 }
 
-// How many bytes the character at the front of `text` has; 0 if it is not UTF-8.
-std::size_t character_length(std::string_view text) noexcept {
-  const auto byte = [&](std::size_t i) -> unsigned { return i < text.size() ? static_cast<unsigned char>(text[i]) : 0U; };
-  const unsigned lead = byte(0);
-  if (lead < 0x80) return 1;
-  const std::size_t length = lead >= 0xC2 && lead <= 0xDF   ? 2
-                             : (lead & 0xF0U) == 0xE0       ? 3
-                             : lead >= 0xF0 && lead <= 0xF4 ? 4
-                                                            : 0;
-  for (std::size_t i = 1; i < length; ++i)
-    if ((byte(i) & 0xC0U) != 0x80) return 0;
-  const bool too_long = (lead == 0xE0 && byte(1) < 0xA0) || (lead == 0xF0 && byte(1) < 0x90);
-  const bool no_character = (lead == 0xED && byte(1) >= 0xA0) || (lead == 0xF4 && byte(1) >= 0x90);
-  return too_long || no_character ? 0 : length;
-}
-
 std::optional<toml_failure> check_encoding(std::string_view text) {
   if (text.substr(0, 2) == "\xFF\xFE" || text.substr(0, 2) == "\xFE\xFF")
-    return toml_failure{{1, 1}, "the file is UTF-16; save it as UTF-8"};
+    return toml_failure{{1, 1}, "", "the file is UTF-16; save it as UTF-8"};
   position at;
   if (text.substr(0, 3) == "\xEF\xBB\xBF") text.remove_prefix(3);
   while (!text.empty()) {
-    const std::size_t length = character_length(text);
+    const std::size_t length = first_character(text).bytes;
     if (length == 0) {
       std::array<char, 8> hex{};
       std::snprintf(hex.data(), hex.size(), "0x%02X", static_cast<unsigned>(static_cast<unsigned char>(text[0])));
-      return toml_failure{at, "byte " + std::string(hex.data()) + " is not UTF-8; save the file as UTF-8"};
+      return toml_failure{at, "", "byte " + std::string(hex.data()) + " is not UTF-8; save the file as UTF-8"};
     }
     at = text[0] == '\n' ? position{at.line + 1, 1} : position{at.line, at.column + 1};
     text.remove_prefix(length);
@@ -112,6 +99,21 @@ std::string one_line(std::string_view text) {
   std::string line(text);
   std::replace(line.begin(), line.end(), '\n', ' ');
   return line;
+}
+
+toml_failure explain(std::string_view text, position at, const std::string& description) {
+  // The library says: cannot redefine existing table 'job.a'.
+  const auto twice = description.find("cannot redefine existing ");
+  const auto name = description.find('\'', twice);
+  if (twice != std::string::npos && name != std::string::npos) {
+    const std::string key = description.substr(name + 1, description.find('\'', name + 1) - name - 1);
+    const auto first = first_definition(text, at);
+    return {at, key,
+            "not TOML: it is defined twice" + (first ? ", first in line " + std::to_string(*first) : "") +
+                "; give one of them another name, or keep one"};
+  }
+  const auto right = quotes_needed(text, at);
+  return {at, "", "not TOML: " + description + (right ? "; a text value needs quotes, as in " + *right : "")};
 }
 
 }  // namespace
@@ -148,7 +150,7 @@ std::variant<toml_node, toml_failure> parse_toml(std::string_view text) {
     convert_table(root, node);
     return node;
   } catch (const toml::parse_error& e) {
-    return toml_failure{place_of(e.source()), "not TOML: " + one_line(e.description())};
+    return explain(text, place_of(e.source()), one_line(e.description()));
   }
 }
 

@@ -52,7 +52,8 @@ std::string_view describe(toml_node::kind what) noexcept;
 
 struct toml_failure {
   position at;
-  std::string message;  // one line
+  std::string key;      // of a name given twice; else empty
+  std::string message;  // one line: what; what would be right, if that is plain
 };
 
 // The root is a table. Stops at the first syntax error, name given twice, or byte that is not UTF-8.

@@ -34,6 +34,14 @@ TEST(check, every_mistake_is_a_line_with_its_place) {
             "timeout = \"5m\" [no-timeout]\n");
 }
 
+TEST(check, nothing_of_a_name_reaches_the_terminal) {
+  const scratch folder;
+  folder.write("\x1b[31m\xC2\x9B.toml", "[job.a]\nrun = [\"true\"]\n\"\xE2\x80\xAE\" = 1\n");
+  const auto r = run_program({{"check", "\x1b[31m\xC2\x9B.toml"}, "", folder.path()});
+  EXPECT_EQ(r.out.rfind("\\u001B[31m\\u009B.toml:3:1: job.a.\"\\u202E\": unknown key; ", 0), 0U) << r.out;
+  EXPECT_EQ(r.err, "\\u001B[31m\\u009B.toml: 1 error, 1 warning\n");
+}
+
 TEST(check, has_a_form_for_programs) {
   const scratch folder;
   folder.write("jobs.toml", wrong);

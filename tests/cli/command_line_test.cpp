@@ -4,6 +4,8 @@
 
 #include <stdexcept>
 
+#include <looptask/real_host.hpp>
+
 #include "cli/memory_console.hpp"
 
 namespace looptask::cli {
@@ -44,6 +46,38 @@ TEST(command_line, help_of_a_verb_has_examples) {
   EXPECT_NE(a.out.find("Usage: looptask version [OPTIONS]"), std::string::npos) << a.out;
   EXPECT_NE(a.out.find("Examples:\n  looptask version\n"), std::string::npos) << a.out;
   EXPECT_NE(a.out.find("--config"), std::string::npos) << a.out;
+}
+
+TEST(command_line, help_is_a_verb_too) {
+  EXPECT_EQ(ask({"help"}).out, ask({"--help"}).out);
+  EXPECT_EQ(ask({"help"}).code, 0);
+  EXPECT_EQ(ask({"help", "version"}).out, ask({"version", "--help"}).out);
+  EXPECT_EQ(ask({"help", "version"}).code, 0);
+  EXPECT_EQ(ask({"help", "verison"}).err, "looptask: no verb 'verison'; did you mean 'version'?; see looptask --help\n");
+  EXPECT_EQ(ask({"help", "version", "now"}).code, 2);
+}
+
+TEST(command_line, help_says_what_exit_codes_mean) {
+  const std::string help = ask({"--help"}).out;
+  for (const char* meaning :
+       {"0 ok (run: a clean stop, whatever the jobs did)", "1 a check failed", "3 there is no history yet,"})
+    EXPECT_NE(help.find(meaning), std::string::npos) << help;
+}
+
+TEST(command_line, a_file_and_a_configuration_are_one_too_many) {
+  for (const char* verb : {"run", "check"}) {
+    memory_console io;
+    const int code = run_command_line({verb, "a.toml", "-c", "b.toml"}, io, process_environment(),
+                                      [] { return std::make_unique<real_host>(); });
+    EXPECT_EQ(code, 2);
+    EXPECT_EQ(io.complained, "looptask " + std::string(verb) +
+                                 ": FILE \"a.toml\" and --config \"b.toml\" both name the configuration; keep one\n");
+  }
+}
+
+TEST(command_line, what_was_typed_cannot_steer_the_terminal) {
+  EXPECT_EQ(ask({"version", "\x1b[31m\xC2\x9B"}).err,
+            "looptask version: unexpected argument '\\u001B[31m\\u009B'; see looptask version --help\n");
 }
 
 TEST(command_line, names_the_nearest_verb) {

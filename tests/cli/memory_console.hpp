@@ -17,7 +17,11 @@ class memory_console final : public console {
     return true;
   }
   bool flush() override { return true; }
-  void err(std::string_view bytes) noexcept override { complained += bytes; }
+  std::size_t err(std::string_view bytes) noexcept override {
+    complained += bytes;
+    return bytes.size();
+  }
+  void hurry() noexcept override {}
   bool read_line(std::string& line) override {
     if (input_.empty()) return false;
     const auto end = input_.find('\n');

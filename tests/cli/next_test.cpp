@@ -1,5 +1,6 @@
 #include <gtest/gtest.h>
 
+#include <csignal>
 #include <fstream>
 #include <nlohmann/json.hpp>
 #include <sstream>
@@ -87,6 +88,63 @@ TEST(next_text, shows_each_kind_of_trigger) {
   EXPECT_EQ(shown(item, from, 2), "a: every 5m from grid (UTC)\n  disabled\n");
 }
 
+// What the history has of an interval job whose elapsed timeline runs `ahead` behind the wall clock.
+next_item known_item(schedule::interval_from from, microseconds ahead) {
+  using namespace std::chrono_literals;
+  next_item item = cron_item("@daily", "UTC");
+  item.name = "a";
+  item.trigger = schedule::every_trigger{5min, from, 0s};
+  job_past past;
+  past.wall_ahead = ahead;
+  past.state.anchor = at("2026-01-01T00:00:00Z") - ahead;
+  past.state.watermark = at("2026-01-01T00:10:00Z") - ahead;
+  past.state.last_start = at("2026-01-01T00:10:00Z") - ahead;
+  past.state.last_end = at("2026-01-01T00:11:00Z") - ahead;
+  item.past = past;
+  return item;
+}
+
+TEST(next_text, intervals_continue_where_the_history_left_off) {
+  using namespace std::chrono_literals;
+  using schedule::interval_from;
+  for (const microseconds ahead : {microseconds(0), microseconds(-3h)}) {
+    EXPECT_EQ(shown(known_item(interval_from::end, ahead), at("2026-01-01T00:12:00Z"), 2),
+              "a: every 5m from end (UTC)\n"
+              "  Thu 2026-01-01 00:16:00+00:00  2026-01-01T00:16:00Z  in 4m\n"
+              "  then 5m after each run ended\n");
+    EXPECT_EQ(shown(known_item(interval_from::start, ahead), at("2026-01-01T00:12:00Z"), 2),
+              "a: every 5m from start (UTC)\n"
+              "  Thu 2026-01-01 00:15:00+00:00  2026-01-01T00:15:00Z  in 3m\n"
+              "  then 5m after each run started, or when it ends\n");
+    EXPECT_EQ(shown(known_item(interval_from::end, ahead), at("2026-01-01T00:20:00Z"), 2),
+              "a: every 5m from end (UTC)\n"
+              "  Thu 2026-01-01 00:20:00+00:00  2026-01-01T00:20:00Z  now\n"
+              "  overdue, as soon as the service runs; then 5m after each run ended\n");
+    EXPECT_EQ(shown(known_item(interval_from::grid, ahead), at("2026-01-01T00:12:00Z"), 2),
+              "a: every 5m from grid (UTC)\n"
+              "  Thu 2026-01-01 00:15:00+00:00  2026-01-01T00:15:00Z  in 3m\n"
+              "  Thu 2026-01-01 00:20:00+00:00  2026-01-01T00:20:00Z  in 8m\n");
+  }
+}
+
+TEST(next_text, says_what_the_history_says_of_a_job) {
+  const instant from = at("2026-01-01T00:12:00Z");
+  next_item item = known_item(schedule::interval_from::end, {});
+  item.past->state.active.push_back({});
+  EXPECT_EQ(shown(item, from, 2), "a: every 5m from end (UTC)\n  a run is going; 5m after each run ended\n");
+  item = known_item(schedule::interval_from::end, {});
+  item.past->continues = false;
+  EXPECT_EQ(shown(item, from, 1),
+            "a: every 5m from end (UTC)\n  Thu 2026-01-01 00:12:00+00:00  2026-01-01T00:12:00Z  now\n"
+            "  if the service starts then; then 5m after each run ended\n");
+  item.past->state.paused = true;
+  EXPECT_EQ(shown(item, from, 2), "a: every 5m from end (UTC)\n  paused\n");
+  item = known_item(schedule::interval_from::end, {});
+  item.trigger = schedule::at_trigger{at("2026-01-01T00:10:00Z")};
+  EXPECT_EQ(shown(item, at("2026-01-01T00:05:00Z"), 2),
+            "a: at (UTC)\n  its instant is decided: it ran, or was missed; see looptask runs --all\n");
+}
+
 TEST(next_text, names_distances_by_their_two_largest_units) {
   using namespace std::chrono_literals;
   EXPECT_EQ(distance_text(0s), "now");
@@ -127,6 +185,30 @@ TEST(next, shows_the_jobs_of_the_configuration_file) {
   EXPECT_EQ(said["next"][2]["fires"][0]["at"], "2026-07-01T03:00:00.000Z");
 }
 
+TEST(next, continues_intervals_where_the_service_would) {
+  const scratch folder;
+  folder.write("five.toml", "[job.a]\nrun = [\"true\"]\nevery = \"5m\"\ntimeout = \"5s\"\n");
+  const auto next = [&] {
+    const auto r = run_program({{"next", "-c", "five.toml", "--data-dir", "data", "--json"}, "", folder.path()});
+    EXPECT_EQ(r.err, "");
+    return json::parse(r.out)["next"][0];
+  };
+  EXPECT_EQ(next()["fires"][0]["in"], 0.0) << "without a history the job starts with the service";
+  running_program service({{"run", "five.toml", "--data-dir", "data"}, "", folder.path()});
+  ASSERT_TRUE(service.wait_for("\"run_ended\""));
+  service.signal(SIGTERM);
+  EXPECT_EQ(service.finish().code, 0);
+  const json found = next();
+  const double ahead = found["fires"][0]["in"];
+  EXPECT_GT(ahead, 0.0);
+  EXPECT_LE(ahead, 300.0);
+  EXPECT_EQ(found["remark"], "then 5m after each run ended");
+  folder.write("data/history.db", std::string(8192, 'x'));
+  const auto junk = run_program({{"next", "-c", "five.toml", "--data-dir", "data"}, "", folder.path()});
+  EXPECT_EQ(junk.code, 0);
+  EXPECT_NE(junk.err.find("data/history.db is not a LoopTask history"), std::string::npos) << junk.err;
+}
+
 TEST(next, takes_names_of_jobs) {
   const scratch folder;
   folder.write("x.toml", jobs);
@@ -139,6 +221,9 @@ TEST(next, takes_names_of_jobs) {
   EXPECT_EQ(none.code, 4);
   EXPECT_EQ(none.out, "");
   EXPECT_EQ(none.err, "looptask next: no job \"nigtly\" in x.toml; did you mean nightly?\n");
+  const std::string advice = "looptask next: \"x.toml\" is a file and no job; name a configuration with -c\n";
+  EXPECT_EQ(run_program({{"next", "x.toml", "-c", "x.toml"}, "", folder.path()}).err, advice);
+  EXPECT_EQ(run_program({{"next", "x.toml"}, "", folder.path()}).err, advice);
 }
 
 TEST(next, a_file_with_mistakes_is_no_base_for_an_answer) {
@@ -168,8 +253,10 @@ TEST(next, wrong_arguments_are_one_clear_line) {
        "\"Europe/Berlin\"?\n"},
       {{"--expr", "@daily", "job"}, "looptask next: either jobs or --expr, not both\n"},
       {{"--tz", "UTC"}, "looptask next: --tz goes with --expr; a job has its own timezone\n"},
-      {{"--batch", "--expr", "@daily"},
-       "looptask next: --batch takes all from its lines; leave out JOB, --expr, --tz and --from\n"}};
+      {{"--batch", "--expr", "@daily"}, "looptask next: --batch takes all from its lines, as JSON; leave out --expr\n"},
+      {{"--batch", "-n", "3"}, "looptask next: --batch takes all from its lines, as JSON; leave out -n\n"},
+      {{"--batch", "--json"}, "looptask next: --batch takes all from its lines, as JSON; leave out --json\n"},
+      {{"--expr", "@daily", "-c", "x"}, "looptask next: --expr asks no configuration; leave out -c\n"}};
   for (const auto& [arguments, message] : table) {
     program_call call{{"next"}, "", "/"};
     call.arguments.insert(call.arguments.end(), arguments.begin(), arguments.end());

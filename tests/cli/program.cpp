@@ -3,6 +3,7 @@
 #include <fcntl.h>
 #include <poll.h>
 #include <spawn.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -25,6 +26,14 @@ pipe_ends make_pipe() {
   return {ends[0], ends[1]};
 }
 
+void fill(int pipe) {
+  const std::string page(4096, '.');
+  ::fcntl(pipe, F_SETFL, O_NONBLOCK);
+  while (::write(pipe, page.data(), page.size()) > 0) {
+  }
+  ::fcntl(pipe, F_SETFL, 0);
+}
+
 void close_if_open(int& fd) {
   if (fd >= 0) ::close(fd);
   fd = -1;
@@ -45,6 +54,8 @@ running_program::running_program(const program_call& call) : input_(call.input) 
   envp.push_back(nullptr);
 
   pipe_ends in = make_pipe(), out = make_pipe(), err = make_pipe();
+  if (call.full_out) fill(out.write);
+  if (call.full_err) fill(err.write);
   posix_spawn_file_actions_t actions;
   posix_spawn_file_actions_init(&actions);
   posix_spawn_file_actions_addchdir_np(&actions, call.workdir.c_str());
@@ -86,6 +97,15 @@ void running_program::signal(int number) const { ::kill(pid_, number); }
 
 void running_program::close_err() { close_if_open(err_); }
 
+bool running_program::ends_within(std::chrono::milliseconds bound) const {
+  const int process = static_cast<int>(::syscall(SYS_pidfd_open, pid_, 0));
+  if (process < 0) throw std::system_error(errno, std::generic_category(), "pidfd_open");
+  pollfd ended{process, POLLIN, 0};
+  const bool over = ::poll(&ended, 1, static_cast<int>(bound.count())) > 0;
+  ::close(process);
+  return over;
+}
+
 bool running_program::read_more(int timeout_ms) {
   if (out_ < 0 && err_ < 0) return false;
   std::array<pollfd, 3> fds{{{out_, POLLIN, 0}, {err_, POLLIN, 0}, {in_, POLLOUT, 0}}};
@@ -109,11 +129,23 @@ bool running_program::read_more(int timeout_ms) {
   return true;
 }
 
-bool running_program::wait_for(const std::string& text, std::chrono::seconds bound) {
+bool running_program::wait_for(const std::string& text, std::chrono::seconds bound) { return wait_from(0, text, bound); }
+
+bool running_program::wait_for_next(const std::string& text, std::chrono::seconds bound) {
+  if (!wait_from(found_, text, bound)) return false;
+  found_ = result_.err.find(text, found_) + text.size();
+  return true;
+}
+
+bool running_program::wait_for_after(const std::string& mark, const std::string& text, std::chrono::seconds bound) {
+  return wait_from(0, mark, bound) && wait_from(result_.err.find(mark), text, bound);
+}
+
+bool running_program::wait_from(std::size_t offset, const std::string& text, std::chrono::seconds bound) {
   const auto end = std::chrono::steady_clock::now() + bound;
-  while (result_.err.find(text) == std::string::npos) {
+  while (result_.err.find(text, offset) == std::string::npos) {
     const auto left = std::chrono::duration_cast<std::chrono::milliseconds>(end - std::chrono::steady_clock::now()).count();
-    if (left <= 0 || !read_more(static_cast<int>(left))) return result_.err.find(text) != std::string::npos;
+    if (left <= 0 || !read_more(static_cast<int>(left))) return result_.err.find(text, offset) != std::string::npos;
   }
   return true;
 }

@@ -19,6 +19,7 @@ struct program_call {
   std::string input = {};
   std::string workdir = "/";
   std::map<std::string, std::string> env = {};  // beside PATH; nothing else is there
+  bool full_out = false, full_err = false;      // the pipe can take nothing until somebody reads it
 };
 
 // Throws std::system_error if it cannot be started.
@@ -37,16 +38,24 @@ class running_program {
   void close_err();  // nobody reads its stderr any more
   // Reads stderr until `text` has come; false if the program ended, or `bound` passed, before.
   bool wait_for(const std::string& text, std::chrono::seconds bound = std::chrono::seconds(20));
+  // The same for an occurrence later than those that these two found before.
+  bool wait_for_next(const std::string& text, std::chrono::seconds bound = std::chrono::seconds(20));
+  // The same for an occurrence after the first one of `mark`.
+  bool wait_for_after(const std::string& mark, const std::string& text, std::chrono::seconds bound = std::chrono::seconds(20));
+  // Whether it ends, without anybody reading what it says, before `bound` has passed.
+  bool ends_within(std::chrono::milliseconds bound) const;
   // Reads both outputs to their end and waits for the program's own.
   program_result finish();
 
  private:
+  bool wait_from(std::size_t offset, const std::string& text, std::chrono::seconds bound);
   bool read_more(int timeout_ms);  // false at the end of both, or after the timeout
 
   pid_t pid_ = -1;
   int in_ = -1, out_ = -1, err_ = -1;
   std::string input_;
   program_result result_;
+  std::size_t found_ = 0;  // where the next occurrence is looked for
 };
 
 }  // namespace looptask::cli

@@ -3,16 +3,15 @@
 #include <stdlib.h>
 
 #include <filesystem>
+#include <fstream>
 
 #include <looptask/loop.hpp>
 #include <looptask/real_host.hpp>
 
 #include "cli/command_line.hpp"
 #include "cli/exit_code.hpp"
-#include "cli/instant_argument.hpp"
 #include "cli/memory_console.hpp"
 #include "ledger/sqlite_store.hpp"
-#include "schedule/instant_text.hpp"
 
 namespace looptask::cli {
 namespace {
@@ -167,17 +166,35 @@ TEST_F(runs_verb, says_that_a_service_with_unfinished_runs_is_silent) {
 
 TEST_F(runs_verb, says_what_is_wrong_with_a_time) {
   EXPECT_EQ(ask({"--since", "yesterday"}), exit_code::usage);
-  EXPECT_EQ(err, "looptask runs: --since: \"yesterday\" is no instant; right would be now, -1h, +2d or 2026-03-29T01:00:00Z\n");
+  EXPECT_EQ(err,
+            "looptask runs: --since: \"yesterday\" is no instant; right would be now, -1h, +2d, 2026-03-29, "
+            "2026-03-29T01:00:00 or 2026-03-29T01:00:00Z\n");
 }
 
-TEST(instant_argument, is_now_a_distance_or_rfc_3339) {
-  const instant now = at(1'000'000);
-  EXPECT_EQ(parse_instant_argument("now", now).value(), now);
-  EXPECT_EQ(parse_instant_argument("-90m", now).value(), now - 90min);
-  EXPECT_EQ(parse_instant_argument("+2d", now).value(), now + 48h);
-  EXPECT_EQ(parse_instant_argument("1970-01-01T00:00:01.5Z", now).value(), at(1) + 500ms);
-  for (const char* wrong : {"", "-", "1h", "-1.5h", "2026-01-01", "then"})
-    EXPECT_FALSE(parse_instant_argument(wrong, now)) << wrong;
+TEST_F(runs_verb, takes_the_times_that_next_takes) {
+  ledger::batch b;
+  b.runs = {run_of("a", 60), run_of("a", 90'000)};
+  write(std::move(b));
+  for (const char* since : {"1970-01-02", "1970-01-02T00:00:00", "1970-01-02T00:00:00Z", "1970-01-02 01:00:00+01:00"}) {
+    EXPECT_EQ(ask({"--json", "--since", since}), exit_code::ok) << err;
+    EXPECT_EQ(count("\"run_id\""), 1U) << since;
+  }
+}
+
+TEST_F(runs_verb, says_what_to_do_with_something_that_is_no_history) {
+  std::ofstream(directory + "/history.db") << std::string(8192, 'x');
+  EXPECT_EQ(ask({}), exit_code::internal);
+  EXPECT_EQ(err, "looptask runs: " + directory +
+                     "/history.db is not a LoopTask history; choose another data directory with --data-dir, or move it away\n");
+}
+
+TEST_F(runs_verb, tells_a_file_from_a_job) {
+  write({});
+  const std::string file = directory + "/jobs.toml";
+  std::ofstream(file) << "\n";
+  EXPECT_EQ(ask({file}), exit_code::not_found);
+  EXPECT_EQ(err,
+            "looptask runs: \"" + file + "\" is a file and no job; name a configuration with -c, a history with --data-dir\n");
 }
 
 }  // namespace

@@ -250,6 +250,53 @@ TEST(mistakes, of_the_toml_itself_stand_alone) {
   }
 }
 
+TEST(mistakes, of_a_text_without_quotes_are_told_what_would_be_right) {
+  const one_line table[] = {
+      {"every = 5m", "; a text value needs quotes, as in every = \"5m\""},
+      {"cron = 0 3 * * *", "; a text value needs quotes, as in cron = \"0 3 * * *\""},
+      {"cron = */5 * * * *  # often", "; a text value needs quotes, as in cron = \"*/5 * * * *\""},
+      {"timezone = Europe/Berlin", "; a text value needs quotes, as in timezone = \"Europe/Berlin\""},
+  };
+  for (const auto& [line, advice] : table) {
+    const std::string said = in_job(line);
+    EXPECT_EQ(said.rfind("f:3:", 0), 0U) << said;
+    EXPECT_NE(said.find(": not TOML: Error while parsing"), std::string::npos) << said;
+    EXPECT_EQ(said.substr(said.size() - std::min(said.size(), std::string(advice).size())), advice);
+  }
+  for (const char* line : {"at = 2030-02-30T00:00:00Z", "x = 99999999999999999999", "run = [\"a\" \"b\"]", "x = \"a\" b"})
+    EXPECT_EQ(in_job(line).find("needs quotes"), std::string::npos) << in_job(line);
+}
+
+TEST(mistakes, of_a_name_given_twice_say_where_it_was_first) {
+  EXPECT_EQ(mistakes("[job.a]\nrun = [\"x\"]\n[job.b]\n[job.a] # again\n"),
+            lines{"f:4:1: job.a: not TOML: it is defined twice, first in line 1; give one of them another name, or keep one"});
+  EXPECT_EQ(mistakes("[job.b]\nevery = \"1s\"\n[job.a]\nevery = \"1s\"\nevery = \"2s\"\n").at(0).substr(0, 4), "f:5:");
+  const std::string said = mistakes("[job.b]\nevery = \"1s\"\n[job.a]\nevery = \"1s\"\nevery = \"2s\"\n").at(0);
+  EXPECT_NE(said.find("every: not TOML: it is defined twice, first in line 4; "), std::string::npos) << said;
+}
+
+TEST(mistakes, of_names_that_other_schedulers_have_are_translated) {
+  const one_line table[] = {
+      {"interval = \"5m\"", "write every, as in every = \"5m\""},
+      {"schedule = \"0 3 * * *\"", "write cron, as in cron = \"0 3 * * *\", or every"},
+      {"tz = \"UTC\"", "write timezone, as in timezone = \"Europe/Berlin\""},
+      {"command = \"date\"", "write run, as in run = [\"date\", \"-u\"], or shell"},
+      {"cmd = \"date\"", "write run, as in run = [\"date\", \"-u\"], or shell"},
+      {"concurrency = 1", "a job runs once at a time; overlap says what happens to the slots meanwhile"},
+      {"retries = 3", "write retry, as in retry = { max = 3 }"},
+      {"cwd = \"/\"", "write workdir, as in workdir = \"/srv/report\""},
+  };
+  for (const auto& [line, advice] : table) {
+    const std::string key(line, std::string_view(line).find(' '));
+    EXPECT_EQ(in_job(line), "f:3:1: job.a." + key + ": unknown key; " + advice);
+  }
+}
+
+TEST(mistakes, of_a_key_in_the_wrong_table_say_at_once_that_it_is_of_a_later_version) {
+  EXPECT_EQ(mistakes("[service]\nhttp = {}\n"),
+            lines{"f:2:1: service.http: unknown key; it stands in [job.NAME], and is not in this version yet"});
+}
+
 TEST(mistakes, of_the_encoding_have_their_place) {
   EXPECT_EQ(mistakes("# \xC3\xA4\xFC\n"), lines{"f:1:4: byte 0xFC is not UTF-8; save the file as UTF-8"});
   EXPECT_EQ(mistakes("a = 1\n\xC3("), lines{"f:2:1: byte 0xC3 is not UTF-8; save the file as UTF-8"});

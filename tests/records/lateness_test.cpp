@@ -27,6 +27,15 @@ TEST(LatenessHistogram, AQuantileIsTheSmallestValueThatEnoughDidNotExceed) {
   EXPECT_EQ(late.quantile(1), 100us);
 }
 
+TEST(LatenessHistogram, OfFewValuesEachIsExact) {
+  lateness_histogram late;
+  late.add(21'297'600s);
+  EXPECT_EQ(late.quantile(0.5), 21'297'600s);
+  late.add(11'234us);
+  EXPECT_EQ(late.quantile(0.5), 11'234us);
+  EXPECT_EQ(late.quantile(0.99), 21'297'600s);
+}
+
 TEST(LatenessHistogram, EarlyCountsAsOnTime) {
   lateness_histogram late;
   late.add(-5s);

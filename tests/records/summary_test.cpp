@@ -88,7 +88,18 @@ TEST_F(Summary, RunsOfAnEarlierLifeStandApart) {
   EXPECT_EQ(total.total().runs, 0U);
   EXPECT_EQ(total.total().interrupted, 1U);
   EXPECT_EQ(total.total().lateness.count(), 0U);
-  EXPECT_NE(total.text().find("1 runs of an earlier life were interrupted\n"), std::string::npos);
+  EXPECT_NE(total.text().find("1 run of an earlier life was interrupted\n"), std::string::npos);
+}
+
+TEST_F(Summary, AJobThatWasRemovedStandsOnlyForWhatItDid) {
+  note(event_kind::job_removed, "old", nullptr);
+  EXPECT_TRUE(total.jobs().empty());
+  note(event_kind::job_added, "idle", nullptr);
+  note(event_kind::job_removed, "idle", nullptr);
+  run_ended("busy", run_result::success, microseconds(5));
+  note(event_kind::job_removed, "busy", nullptr);
+  ASSERT_EQ(total.jobs().size(), 1U);
+  EXPECT_EQ(total.jobs().begin()->first, "busy");
 }
 
 TEST_F(Summary, EventsOfTheServiceAsAWholeAreNoJob) {

@@ -36,7 +36,7 @@ TEST_F(TextTable, ACellStaysOnItsLineAndCannotSteerTheTerminal) {
   text_table table({{"A"}, {"B"}}, std::move(sink));
   table.add({"a\nb\tc", "\x1b[31mred\x7f"});
   table.finish();
-  EXPECT_EQ(out, "A      B\na b c  ?[31mred?\n");
+  EXPECT_EQ(out, "A        B\na\\nb\\tc  \\u001B[31mred\\u007F\n");
 }
 
 TEST_F(TextTable, ACharacterOfSeveralBytesIsOneColumn) {

@@ -36,7 +36,7 @@ TEST(cron_errors, name_column_field_text_and_what_would_be_right) {
       "column 9, day of week \"MONDAY\": names have three letters, write MON; days of the week are 0-7 (0 and 7 are Sunday) "
       "or SUN-SAT, 5L or FRIL, 5#2 or FRI#2");
   EXPECT_EQ(fault(""), "an empty cron expression; write minute hour day-of-month month day-of-week, as in 0 3 * * *");
-  EXPECT_EQ(fault("a\nb * * * *"), "column 1, minute \"a\\x0Ab\": not a number; minutes are 0-59");
+  EXPECT_EQ(fault("a\nb * * * *"), "column 1, minute \"a\\nb\": not a number; minutes are 0-59");
 }
 
 // Choices of docs/cron.md beyond the corpus.

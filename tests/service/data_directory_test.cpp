@@ -40,7 +40,19 @@ TEST(data_directory, belongs_to_one_service_at_a_time) {
 
 TEST(data_directory, that_cannot_be_made_says_so) {
   real_host host;
-  EXPECT_THROW(data_directory(host.files(), "/proc/none"), std::system_error);
+  const std::pair<const char*, const char*> table[] = {
+      {"/proc/none", "the data directory /proc/none cannot be created: No such file or directory; "},
+      {"/dev/null/data", "the data directory /dev/null/data cannot be created: Not a directory; "},
+      {"/proc", "the data directory /proc cannot be written: No such file or directory; "},
+  };
+  for (const auto& [path, said] : table) {
+    try {
+      const data_directory none(host.files(), path);
+      ADD_FAILURE() << path;
+    } catch (const std::runtime_error& e) {
+      EXPECT_EQ(e.what(), std::string(said) + "choose another with --data-dir");
+    }
+  }
 }
 
 }  // namespace

@@ -128,7 +128,13 @@ kill_after = "100ms"
 
 TEST_F(HistoryOfAService, TheSummaryIsWhatTheRecordsSay) {
   configure(jobs_of_all_kinds);
-  const program_result said = run({"--for", "3s", "--json"});
+  running_program service({.arguments = run_arguments({"--json"})});
+  for (int i = 0; i < 5; ++i) ASSERT_TRUE(service.wait_for_next("run_ended\",\"job\":\"good\""));
+  for (const char* event : {"retry_planned\",\"job\":\"fails\"", "slot_not_run\",\"job\":\"slow\"",
+                            "run_ended\",\"job\":\"fails\"", "run_ended\",\"job\":\"slow\"", "run_ended\",\"job\":\"hangs\""})
+    ASSERT_TRUE(service.wait_for(event));
+  service.signal(SIGTERM);
+  const program_result said = service.finish();
   ASSERT_EQ(said.code, 0) << said.err;
   const json summary = json::parse(said.out);
   std::map<std::string, counted> exact;
@@ -157,10 +163,16 @@ TEST_F(HistoryOfAService, TheSummaryForPeopleHoldsALineForEachJobAndTheTotal) {
 
 TEST_F(HistoryOfAService, OneLifeAddsToTheRecordsOfAnother) {
   configure("[job.tick]\nevery = \"100ms\"\nrun = [\"true\"]\ntimeout = \"10s\"\n");
-  ASSERT_EQ(run({"--for", "500ms"}).code, 0);
+  const auto live_for_two_runs = [&] {
+    running_program service({.arguments = run_arguments()});
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(service.wait_for_next("run_ended"));
+    service.signal(SIGTERM);
+    EXPECT_EQ(service.finish().code, 0);
+  };
+  live_for_two_runs();
   const json first = runs();
   ASSERT_GE(first.size(), 2U);
-  ASSERT_EQ(run({"--for", "500ms"}).code, 0);
+  live_for_two_runs();
   const json both = runs();
   ASSERT_GT(both.size(), first.size());
   EXPECT_EQ(json(both.end() - static_cast<std::ptrdiff_t>(first.size()), both.end()), first) << "closed records were changed";
@@ -208,7 +220,8 @@ TEST_F(HistoryOfAService, ADataDirectoryBelongsToOneService) {
   EXPECT_EQ(second.code, 5);
   EXPECT_EQ(second.out, "");
   expect_one_line(second.err, data);
-  EXPECT_GE(runs().size(), 0U);  // reading asks for no lock
+  ASSERT_TRUE(first.wait_for("\"event\":\"run_ended\""));
+  EXPECT_EQ(runs().size(), 1U);  // reading asks for no lock
   first.signal(SIGTERM);
   EXPECT_EQ(first.finish().code, 0);
   EXPECT_EQ(run({"--for", "100ms"}).code, 0) << "the lock outlived its service";
@@ -237,7 +250,7 @@ TEST_F(HistoryOfAService, WhileTheHistoryCannotBeWrittenNothingStartsAndThenItGo
     other.execute("rollback");
   }
   EXPECT_TRUE(service.wait_for("ledger_healed"));
-  EXPECT_TRUE(service.wait_for("run_ended"));
+  EXPECT_TRUE(service.wait_for_after("ledger_healed", "run_ended"));
   service.signal(SIGTERM);
   EXPECT_EQ(service.finish().code, 0);
 }
@@ -267,7 +280,7 @@ TEST_F(HistoryOfAService, ADataDirectoryThatMayNotBeMadeIsNamed) {
   data = place.file("closed/data");
   const program_result said = run_as_nobody(place, "run " + config + " --data-dir " + data);
   EXPECT_EQ(said.code, 125);
-  expect_one_line(said.err, data);
+  expect_one_line(said.err, "the data directory " + data + " cannot be created: Permission denied; choose another with");
 }
 
 TEST_F(HistoryOfAService, ADataDirectoryThatMayNotBeWrittenIsNamed) {
@@ -275,7 +288,16 @@ TEST_F(HistoryOfAService, ADataDirectoryThatMayNotBeWrittenIsNamed) {
   ASSERT_EQ(mkdir(data.c_str(), 0555), 0);
   const program_result said = run_as_nobody(place, "run " + config + " --data-dir " + data);
   EXPECT_EQ(said.code, 125);
-  expect_one_line(said.err, data);
+  expect_one_line(said.err, "the data directory " + data + " cannot be written: Permission denied; choose another with");
+}
+
+TEST_F(HistoryOfAService, AHistoryThatMayNotBeReadIsNamed) {
+  ASSERT_EQ(mkdir(data.c_str(), 0700), 0);
+  const program_result said = run_as_nobody(place, "runs --data-dir " + data);
+  EXPECT_EQ(said.code, 125);
+  EXPECT_EQ(said.err, "looptask runs: cannot open the history " + data +
+                          "/history.db: Permission denied; look at it as the service's user, or choose another data directory "
+                          "with --data-dir\n");
 }
 
 TEST_F(HistoryOfAService, SomebodyWhoMayOnlyReadItCanLookAtTheHistory) {

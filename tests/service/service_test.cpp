@@ -53,7 +53,7 @@ TEST(service, says_at_its_start_what_it_works_with) {
   EXPECT_EQ(life.lines.lines.at(0),
             "2025-01-01 00:00:00.000                    started: jobs.toml, 2 jobs (1 disabled), times in UTC (no "
             "service.timezone is "
-            "set), data in /data, next due a at 2025-01-01T00:01:00.000Z");
+            "set), data in /data, next due a at 2025-01-01 00:01:00.000");
 }
 
 TEST(service, a_reboot_job_runs_once_when_the_service_starts) {
@@ -252,7 +252,7 @@ TEST(service, says_of_all_jobs_that_are_due_that_they_are) {
     text += std::string("[job.") + name + "]\nevery = \"1h\"\nfrom = \"grid\"\nrun = [\"work\"]\n";
   simulated_life life(world, text, lasting(1s));
   life.run();
-  EXPECT_NE(life.lines.lines.at(0).find("due now: 6 jobs, next due d at 2025-01-01T01:00:00.000Z"), std::string::npos)
+  EXPECT_NE(life.lines.lines.at(0).find("due now: 6 jobs, next due d at 2025-01-01 01:00:00.000"), std::string::npos)
       << life.lines.all();
 }
 
@@ -266,6 +266,57 @@ TEST(service, says_each_thing_once) {
   EXPECT_GE(life.lines.count({"coalesced: "}), 1) << life.lines.all();
   EXPECT_EQ(life.lines.count({"coalesced: coalesced"}), 0) << life.lines.all();
   EXPECT_GE(life.lines.count({"waits: overlap: an earlier run"}), 1) << life.lines.all();
+}
+
+TEST(service, a_signal_during_once_leaves_the_grace_to_the_runs_that_go_on) {
+  sim::world world(1);
+  world.program("work", {.takes = 3s});
+  simulated_life life(world, "[job.a]\nevery = \"1h\"\nrun = [\"work\"]\n[job.b]\nevery = \"1h\"\nrun = [\"work\"]\n", once());
+  world.raise(1s, SIGTERM);
+  life.run();
+  EXPECT_EQ(world.now(), 3s);
+  EXPECT_EQ(life.lines.count({"stopping: SIGTERM; 2 runs may go on for 30s, a second signal ends that"}), 1)
+      << life.lines.all();
+  EXPECT_EQ(life.lines.count({"all jobs have run once"}), 0) << life.lines.all();
+  EXPECT_EQ(life.lines.count({"running jobs are stopped now"}), 0) << life.lines.all();
+}
+
+TEST(service, after_the_time_given_the_first_signal_ends_the_grace_and_the_log_says_so) {
+  sim::world world(1);
+  world.program("polite", {.takes = sim::for_ever});
+  simulated_life life(world, "[job.a]\nevery = \"1s\"\nrun = [\"polite\"]\n", lasting(1s));
+  world.raise(2s, SIGINT);
+  life.run();
+  EXPECT_EQ(world.now(), 2s);
+  EXPECT_EQ(life.lines.count({"--for is over; 1 run may go on for 30s, a signal ends that"}), 1) << life.lines.all();
+}
+
+// Lives five minutes over a history with a record of hours to come.
+int runs_behind_the_history(bool trust, std::string& said) {
+  sim::world world(1);
+  world.program("work", sim::program{});
+  run_options how = lasting(5min);
+  how.trust_clock = trust;
+  simulated_life life(world, "[job.a]\ncron = \"* * * * *\"\nrun = [\"work\"]\n", how);
+  ledger::batch past;
+  ledger::job_record record;
+  record.name = "a";
+  record.trigger = "cron * * * * * in UTC";
+  record.judged_from = record.watermark = record.wall_high = world.wall_now() + 4h;  // beyond what a clock is set back by
+  past.jobs.push_back(std::move(record));
+  life.history->submit(std::move(past), [](ledger::commit_error error) { EXPECT_FALSE(error.failed); });
+  life.home.run();
+  life.run();
+  said = life.lines.all();
+  return static_cast<int>(life.service->totals().total().runs);
+}
+
+TEST(service, an_implausible_clock_stops_cron_jobs_until_the_operator_says_that_it_is_right) {
+  std::string said;
+  EXPECT_EQ(runs_behind_the_history(false, said), 0);
+  EXPECT_NE(said.find("; if it is right, start with --trust-clock\n"), std::string::npos) << said;
+  EXPECT_GE(runs_behind_the_history(true, said), 4);
+  EXPECT_EQ(said.find("start with --trust-clock"), std::string::npos) << said;
 }
 
 TEST(service, a_hang_up_is_answered_and_changes_nothing) {
@@ -323,6 +374,14 @@ TEST(service, the_text_log_calls_a_timeout_by_its_name) {
                       lasting(10s));
   life.run();
   EXPECT_EQ(life.lines.count({"attempt 1 timed out: killed by SIGTERM; next in 1.00s"}), 1) << life.lines.all();
+}
+
+TEST(service, the_text_log_shows_what_a_terminal_would_obey) {
+  sim::world world(1);
+  simulated_life life(world, "[job.a]\nevery = \"1h\"\nrun = [\"no/\\u001B[31mred\"]\n", lasting(1s));
+  life.run();
+  EXPECT_EQ(life.lines.count({"\x1b"}), 0) << life.lines.all();
+  EXPECT_EQ(life.lines.count({"no/\\u001B[31mred"}), 1) << life.lines.all();
 }
 
 TEST(service, the_words_of_a_failed_attempt_are_not_those_of_a_run_that_went_well) {
