@@ -81,6 +81,7 @@ history_writer::written history_writer::write(const std::vector<batch>& group, s
   result.refused.resize(group.size());
   const bool something = std::any_of(group.begin(), group.end(), [](const batch& each) { return !each.empty(); });
   if (!something && !alive) return result;
+  db_->expect_in_place();
   if (level_ == durability::full) db_->execute(something ? "pragma synchronous = full" : "pragma synchronous = normal");
   transaction all(*db_);
   for (std::size_t i = 0; i < group.size(); ++i) {

@@ -85,6 +85,15 @@ std::string connection::word(const char* sql) {
   return rows.next() ? std::string(query.bytes(0)) : std::string();
 }
 
+void connection::expect_in_place() {
+  int moved = 0;
+  sqlite3_file_control(db_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
+  if (moved == 0) return;
+  throw sqlite_error(path_ + ": cannot write: the file was removed, moved away or replaced while the service runs; put it back, "
+                             "or restart the service to go on with what stands there now",
+                     SQLITE_IOERR, 0);
+}
+
 bool connection::in_transaction() const noexcept { return sqlite3_get_autocommit(db_) == 0; }
 
 std::int64_t connection::last_insert_id() const noexcept { return sqlite3_last_insert_rowid(db_); }

@@ -47,6 +47,8 @@ class connection {
   std::string word(const char* sql);
   bool writable() const noexcept;  // read_write falls back to reading where the file may not be written
   bool in_transaction() const noexcept;
+  // Throws unless the file that was opened still stands at path(): what is written to one that was removed or replaced is lost.
+  void expect_in_place();
   std::int64_t last_insert_id() const noexcept;
   sqlite3* handle() noexcept { return db_; }
   const std::string& path() const noexcept { return path_; }

@@ -230,6 +230,21 @@ TEST_F(HistoryFaults, ALockedHistoryIsReportedAndHeals) {
   expect_failure_and_healing(*ledger, home, "locked", [&] { other.execute("rollback"); });
 }
 
+TEST_F(HistoryFaults, AFileThatWasMovedAwayIsReportedAndHealsWhenItIsBack) {
+  const auto ledger = open();
+  const std::string away = directory.file("away.db");
+  std::filesystem::rename(file, away);
+  expect_failure_and_healing(*ledger, home, "moved away", [&] { std::filesystem::rename(away, file); });
+}
+
+TEST_F(HistoryFaults, AFileThatWasReplacedIsReportedAndHealsWhenItIsBack) {
+  const auto ledger = open();
+  const std::string away = directory.file("away.db");
+  std::filesystem::rename(file, away);
+  std::filesystem::copy_file(away, file);
+  expect_failure_and_healing(*ledger, home, "replaced", [&] { std::filesystem::rename(away, file); });
+}
+
 TEST_F(HistoryFaults, AFailedBatchTakesThoseBehindItAlong) {
   const auto ledger = open();
   std::optional<file_size_limit> limit(std::in_place, 120'000);
