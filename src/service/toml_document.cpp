@@ -3,6 +3,7 @@
 #include <toml++/toml.h>
 
 #include <algorithm>
+#include <cctype>
 #include <cstdio>
 #include <string>
 #include <tuple>
@@ -95,6 +96,23 @@ std::optional<toml_failure> check_encoding(std::string_view text) {
   return std::nullopt;
 }
 
+// The library nests a table for each part of a dotted key and goes through them by recursion: a line of many thousands would
+// use up the stack. No text that means anything has so many dots with nothing but letters, digits, quotes and blanks between.
+std::optional<toml_failure> check_depth(std::string_view text) {
+  constexpr int most_parts = 1000;
+  position at;
+  int dots = 0;
+  for (const char c : text) {
+    const bool of_a_key = std::isalnum(static_cast<unsigned char>(c)) != 0 || c == '_' || c == '-' || c == '"' || c == '\'' ||
+                          c == ' ' || c == '\t' || c == '.';
+    if (c == '.') ++dots;
+    if (!of_a_key) dots = 0;
+    if (dots > most_parts) return toml_failure{at, "", "not TOML: more than 1000 dots in a key; write a short one"};
+    at = c == '\n' ? position{at.line + 1, 1} : position{at.line, at.column + 1};
+  }
+  return std::nullopt;
+}
+
 std::string one_line(std::string_view text) {
   std::string line(text);
   std::replace(line.begin(), line.end(), '\n', ' ');
@@ -144,6 +162,7 @@ std::string_view describe(toml_node::kind what) noexcept {
 
 std::variant<toml_node, toml_failure> parse_toml(std::string_view text) {
   if (auto failure = check_encoding(text)) return *failure;
+  if (auto failure = check_depth(text)) return *failure;
   try {
     const toml::table root = toml::parse(text);
     toml_node node;

@@ -37,6 +37,15 @@ struct one_line {
   const char* said;
 };
 
+TEST(mistakes, a_key_of_very_many_parts_is_refused_before_it_fills_the_stack) {
+  std::string key = "a";
+  for (int i = 0; i < 400'000; ++i) key += ".a";
+  const lines refused{"f:1:2002: not TOML: more than 1000 dots in a key; write a short one"};
+  EXPECT_EQ(mistakes(key + " = 1\n"), refused);
+  EXPECT_EQ(mistakes("[" + key + "]\n").size(), 1U);
+  EXPECT_EQ(mistakes("x = { " + key + " = 1 }\n").size(), 1U);
+}
+
 TEST(mistakes, in_a_value_of_a_job) {
   const one_line table[] = {
       {"every = 5", "f:3:9: job.a.every: is an integer; write a duration in quotes with its unit, as in \"5m\" or \"1h30m\""},
