@@ -89,8 +89,9 @@ void connection::expect_in_place() {
   int moved = 0;
   sqlite3_file_control(db_, "main", SQLITE_FCNTL_HAS_MOVED, &moved);
   if (moved == 0) return;
-  throw sqlite_error(path_ + ": cannot write: the file was removed, moved away or replaced while the service runs; put it back, "
-                             "or restart the service to go on with what stands there now",
+  throw sqlite_error(path_ +
+                         ": cannot write: the file was removed, moved away or replaced while the service runs; put it back, "
+                         "or restart the service to go on with what stands there now",
                      SQLITE_IOERR, 0);
 }
 
