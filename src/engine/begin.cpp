@@ -157,7 +157,8 @@ void engine::core::restore_run(job& j, const ledger::run_record& record, const s
     ledger::attempt_record current = last;
     current.output_head.clear();
     current.output_tail.clear();
-    run->record.attempts.assign(1, std::move(current));
+    run->record.attempts.clear();
+    run->record.attempts.push_back(std::move(current));
   }
   j.state.active.push_back(std::move(active));
   j.runs.push_back(std::move(run));

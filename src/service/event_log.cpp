@@ -87,7 +87,7 @@ void add_run(json& line, const ledger::run_record& r, event_kind what) {
 }
 
 std::string reason(const ledger::run_record& r) {
-  const std::string why(to_string(r.why));
+  std::string why(to_string(r.why));
   if (r.detail.empty()) return why;
   return r.why == cause::coalesced ? r.detail : why + ": " + r.detail;  // the outcome has the same name
 }
