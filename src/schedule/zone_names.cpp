@@ -139,7 +139,7 @@ std::string area_advice(std::string_view area, std::string_view place, std::span
     near.emplace_back(distance(wanted, folded(last_part(candidate))), candidate);
   }
   if (near.empty()) return {};
-  std::ranges::stable_sort(near, {}, &std::pair<std::size_t, std::string_view>::first);
+  std::ranges::sort(near);
   std::string text = "zones are named Area/City, after the largest city of a region";
   for (std::size_t i = 0; i < std::min<std::size_t>(near.size(), 3); ++i) {
     text += (i == 0   ? "; the nearest of " + std::to_string(near.size()) + " are "
