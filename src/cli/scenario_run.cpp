@@ -41,11 +41,10 @@ class chronicle final : public engine::listener {
 
   scenario_outcome outcome() && {
     for (auto& [key, run] : runs_) outcome_.runs.push_back(std::move(run));
-    std::stable_sort(outcome_.runs.begin(), outcome_.runs.end(), [](const auto& a, const auto& b) {
-      return std::pair(a.start, a.nominal) < std::pair(b.start, b.nominal);
-    });
-    std::stable_sort(outcome_.dropped.begin(), outcome_.dropped.end(),
-                     [](const auto& a, const auto& b) { return std::pair(a.at, a.nominal) < std::pair(b.at, b.nominal); });
+    std::sort(outcome_.runs.begin(), outcome_.runs.end(),
+              [](const auto& a, const auto& b) { return std::pair(a.start, a.nominal) < std::pair(b.start, b.nominal); });
+    std::sort(outcome_.dropped.begin(), outcome_.dropped.end(),
+              [](const auto& a, const auto& b) { return std::pair(a.at, a.nominal) < std::pair(b.at, b.nominal); });
     return std::move(outcome_);
   }
 

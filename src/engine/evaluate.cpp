@@ -174,7 +174,7 @@ void engine::core::judge_ends(job& j, const moment& now, package& out) {
     };
     return place(a.run) < place(b.run);
   };
-  std::stable_sort(facts.ended.begin(), facts.ended.end(), started_before);
+  std::sort(facts.ended.begin(), facts.ended.end(), started_before);
   take_verdict(j, schedule::decide(j.definition, std::move(j.state), facts), now, out);
 }
 
