@@ -50,7 +50,7 @@ std::string man_page_of(const std::string& verb) {
   const std::string text = section(page("docs/looptask.1.scd"), "# VERBS");
   std::smatch begin;
   if (!std::regex_search(text, begin, std::regex("\n\\*" + verb + "\\*[^\n]*\n\t"))) return {};
-  const auto from = static_cast<std::size_t>(begin.position()) + begin.length();
+  const auto from = static_cast<std::size_t>(begin.position()) + static_cast<std::size_t>(begin.length());
   return text.substr(from, text.find("\n\n*", from) - from);
 }
 
