@@ -49,11 +49,12 @@ std::string printable(std::string_view line) {
 
 std::string in_quotes(std::string_view text) {
   constexpr std::size_t longest = 80;
+  constexpr std::size_t longest_escaped = 160;  // what is all control characters grows sixfold
   std::string_view left = text;
   std::string out = "\"";
   while (!left.empty()) {
     const std::size_t next = text.size() - left.size() + std::max<std::size_t>(1, first_character(left).bytes);
-    if (next > longest) return out + "...\"";
+    if (next > longest || out.size() > longest_escaped) return out + "...\"";
     add_first(out, left, "\"\\");
   }
   return out + '"';
