@@ -65,6 +65,7 @@ class launch_control {
  private:
   friend launched launch(const process_spec& spec, launch_control& control);
   bool child_may_go_on(std::int32_t pid) noexcept;  // called by the child, before it may block
+  void child_is_there(std::int32_t pid) noexcept;   // called by the parent, which may still have to wait for the program
   void child_is_settled() noexcept;                 // before anybody may reap it
 
   std::atomic<bool> stopped_ = false;
