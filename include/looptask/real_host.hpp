@@ -22,6 +22,11 @@ class real_host final : public host {
   real_host(const real_host&) = delete;
   real_host& operator=(const real_host&) = delete;
 
+  // Each running child takes two descriptors, and the usual soft limit is 1024. This raises the soft limit of the whole process
+  // to its hard limit, to 65,536 at most, and it stays so; children of every real_host are started with the soft limit from
+  // before. Nothing else in the library changes a limit. Any thread; a system that refuses leaves it as it is.
+  static void raise_descriptor_limit() noexcept;
+
   void attach(inbox& home) override;
   void detach() noexcept override;
   clock_port& clock() noexcept override;

@@ -1,6 +1,7 @@
 #include "host/process_launch.hpp"
 
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -14,13 +15,14 @@
 #include <string_view>
 #include <vector>
 
+#include "host/descriptor_limit.hpp"
 #include "host/process_table.hpp"
 #include "host/system_call.hpp"
 
 namespace looptask {
 namespace {
 
-enum class step : int { stopped, session, signals, input, output, workdir, descriptors, exec };
+enum class step : int { stopped, session, signals, input, output, workdir, descriptors, limit, exec };
 
 struct failure {
   step where;
@@ -35,7 +37,8 @@ struct child_plan {
   const char* workdir;
   int input;
   int output;
-  int status;  // close-on-exec: its end of file says that the program runs
+  int status;             // close-on-exec: its end of file says that the program runs
+  const rlimit64* limit;  // of descriptors; nullptr: the inherited one
   bool (*may_go_on)(void* control, pid_t self);
   void* control;
 };
@@ -81,6 +84,7 @@ bool reset_signals() noexcept {
   if (::syscall(SYS_close_range, status_place + 1U, ~0U, 0U) != 0) give_up(plan, step::descriptors);
   if (::chdir(plan.workdir) != 0) give_up(plan, step::workdir);
   if (!reset_signals()) give_up(plan, step::signals);
+  if (plan.limit != nullptr && ::syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, plan.limit, nullptr) != 0) give_up(plan, step::limit);
   ::execve(plan.program, plan.argv, plan.envp);
   give_up(plan, step::exec);
 }
@@ -185,6 +189,8 @@ std::string describe(const failure& what, const process_spec& spec, const std::s
       return "chdir " + spec.workdir;
     case step::descriptors:
       return "close_range";
+    case step::limit:
+      return "limit of descriptors";
     case step::exec:
       break;
   }
@@ -276,6 +282,7 @@ launched launch(const process_spec& spec, launch_control& control) {
 
   const std::vector<char*> argv = pointers(spec.argv);
   const std::vector<char*> envp = pointers(spec.env);
+  const std::optional<rlimit64> limit = descriptor_limit_of_children();
   const child_plan plan{program.path.c_str(),
                         argv.data(),
                         envp.data(),
@@ -283,6 +290,7 @@ launched launch(const process_spec& spec, launch_control& control) {
                         input.get(),
                         output->writing.get(),
                         status->writing.get(),
+                        limit ? &*limit : nullptr,
                         [](void* of, pid_t self) { return static_cast<launch_control*>(of)->child_may_go_on(self); },
                         &control};
   if (control.stopped_) return {ECANCELED, stopped_words};

@@ -3,8 +3,9 @@
 // so it belongs on a thread that may wait, and on one that lives as long as its children should.
 //
 // Between vfork and exec the child shares this process's memory: it makes system calls and nothing else. It has its own
-// session, every signal at its default and none blocked, umask 022, /dev/null as input, one pipe as output and error, and no
-// other descriptor. Every failure is reported with its errno and the step that failed. Needs Linux 5.9 (close_range).
+// session, every signal at its default and none blocked, umask 022, /dev/null as input, one pipe as output and error, no
+// other descriptor, and the limit of descriptors from before real_host raised it. Every failure is reported with its errno and
+// the step that failed. Needs Linux 5.9 (close_range).
 //
 //   launched child = launch(spec);
 //   if (child.error() != 0) report(child.error(), child.step());

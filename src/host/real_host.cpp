@@ -2,6 +2,7 @@
 
 #include <sys/prctl.h>
 
+#include "host/descriptor_limit.hpp"
 #include "host/epoll_reactor.hpp"
 #include "host/process.hpp"
 #include "host/system_clock.hpp"
@@ -24,6 +25,8 @@ struct real_host::ports {
 
 real_host::real_host() : ports_(std::make_unique<ports>()) { ports_->clock.use(ports_->reactor); }
 real_host::~real_host() { LOOPTASK_ASSERT(!ports_->attached, "host destroyed before its loop"); }
+
+void real_host::raise_descriptor_limit() noexcept { looptask::raise_descriptor_limit(); }
 
 void real_host::attach(inbox& home) {
   LOOPTASK_ASSERT(!ports_->attached, "host taken by a second loop");
