@@ -184,18 +184,22 @@ void supervised_child::fail(int error, std::string_view what) {
 void supervised_child::on_withdrawn() { fail(ECANCELED, "stopped before it was started"); }
 
 void supervised_child::begin_sweep() {
+  // Before the reaping, after which the group could be somebody else's: what keeps forking would be in no reading of /proc.
+  if (is_running()) ::kill(-who_.pid, SIGSTOP);
   if (stage_ == stage::ended) reap();
   const bool never_was = who_.pid == 0;
   if (never_was || (stage_ == stage::reaped && !may_have_members(who_.pid)))
-    keeper_->later(ticket_, &supervised_child::on_nothing_left);
-  else
-    keeper_->sweep(ticket_, {who_.pid, who_.start_time,
-                             start_time_at(stage_ == stage::reaped ? reaped_at_ : keeper_->clock().boot()), mark_});
+    return keeper_->later(ticket_, &supervised_child::on_nothing_left);
+  const bool reaped = stage_ == stage::reaped;
+  const std::uint64_t last_seen = start_time_at(reaped ? reaped_at_ : keeper_->clock().boot());
+  keeper_->sweep(ticket_, {who_.pid, who_.start_time, last_seen, mark_, !reaped});
 }
 
 void supervised_child::on_swept(int killed, int left) {
   const auto alive = shared_from_this();
   if (stage_ == stage::running) notice_exit();  // the killed main process may be reported before its pidfd was seen
+  // Nothing else was found, but the main process has not ended.
+  if (stage_ == stage::running && left == 0) left = 1;
   sweeping_ = false;
   if (stage_ == stage::ended) reap();
   for (auto& done : std::exchange(killed_, {})) done(killed, left);

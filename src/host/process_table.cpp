@@ -2,16 +2,16 @@
 
 #include <dirent.h>
 #include <fcntl.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <array>
 #include <cerrno>
 #include <charconv>
-#include <memory>
+#include <cstring>
 
-#include "host/descriptor.hpp"
-#include "host/system_call.hpp"
+#include "host/raw_descriptor.hpp"
 
 namespace looptask {
 namespace {
@@ -32,14 +32,29 @@ bool to_number(std::string_view text, Integer& value) noexcept {
   return error == std::errc{} && end == text.data() + text.size();
 }
 
-descriptor open_of(std::int32_t pid, const char* file) {
+raw_descriptor open_of(std::int32_t pid, const char* file) {
   const std::string path = "/proc/" + std::to_string(pid) + "/" + file;
-  return descriptor(::open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  return raw_descriptor::open(path.c_str());
 }
 
-struct close_folder {
-  void operator()(DIR* folder) const noexcept { ::closedir(folder); }
-};
+// The names in a folder of which `take` says to go on; false, with errno, if it cannot be read or `take` says so.
+template <class Take>
+bool for_each_name(const char* path, Take take) {
+  const raw_descriptor folder = raw_descriptor::open(path, O_DIRECTORY);
+  if (!folder) return false;
+  alignas(dirent64) std::array<char, 32 * 1024> items;
+  while (true) {
+    const long size = ::syscall(SYS_getdents64, folder.get(), items.data(), items.size());
+    if (size <= 0) return size == 0;
+    for (long at = 0; at < size;) {
+      const char* const item = items.data() + at;
+      std::uint16_t length = 0;
+      std::memcpy(&length, item + offsetof(dirent64, d_reclen), sizeof length);
+      if (!take(std::string_view(item + offsetof(dirent64, d_name)))) return false;
+      at += length;
+    }
+  }
+}
 
 }  // namespace
 
@@ -60,21 +75,25 @@ std::optional<process_entry> parse_stat(std::string_view text) noexcept {
   const std::string_view state = next_field(rest);  // field 3
   if (state.size() != 1) return std::nullopt;
   entry.state = state.front();
+  constexpr int group_field = 5;
   constexpr int session_field = 6;
   constexpr int start_field = 22;
   for (int field = 4; field <= start_field; ++field) {
     const std::string_view value = next_field(rest);
+    if (field == group_field && !to_number(value, entry.group)) return std::nullopt;
     if (field == session_field && !to_number(value, entry.session)) return std::nullopt;
     if (field == start_field && !to_number(value, entry.start_time)) return std::nullopt;
   }
   return entry;
 }
 
+bool says_gone(int error) noexcept { return error == ESRCH || error == ENOENT; }
+
 std::optional<process_entry> read_process(std::int32_t pid) {
-  const descriptor file = open_of(pid, "stat");
+  const raw_descriptor file = open_of(pid, "stat");
   if (!file) return std::nullopt;
   std::array<char, 2048> text;  // 52 numbers and a name of at most 64 bytes
-  const ssize_t size = read_some(file.get(), text.data(), text.size());
+  const long size = file.read(text.data(), text.size());
   if (size < 0) return std::nullopt;
   std::optional<process_entry> entry = parse_stat({text.data(), static_cast<std::size_t>(size)});
   if (!entry) errno = ESRCH;
@@ -82,33 +101,30 @@ std::optional<process_entry> read_process(std::int32_t pid) {
 }
 
 std::optional<std::vector<process_entry>> list_processes() {
-  const std::unique_ptr<DIR, close_folder> folder(::opendir("/proc"));
-  if (!folder) return std::nullopt;
   std::vector<process_entry> all;
-  while (true) {
-    errno = 0;
-    const dirent* const item = ::readdir(folder.get());  // NOLINT(concurrency-mt-unsafe): this DIR is ours alone
-    if (item == nullptr) break;
+  const bool whole = for_each_name("/proc", [&](std::string_view name) {
     std::int32_t pid = 0;
-    if (!to_number(std::string_view(item->d_name), pid)) continue;
+    if (!to_number(name, pid)) return true;
     if (const std::optional<process_entry> entry = read_process(pid)) {
       all.push_back(*entry);
-    } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM) {
-      return std::nullopt;  // an incomplete list would read as "nobody is left"
+      return true;
     }
-  }
-  if (errno != 0) return std::nullopt;
+    // Hidden ones are nobody we could act on. With any other error the list is incomplete and would read as "nobody is left".
+    return says_gone(errno) || errno == EACCES || errno == EPERM;
+  });
+  if (!whole) return std::nullopt;
   return all;
 }
 
-std::string read_environment(std::int32_t pid) {
+std::optional<std::string> read_environment(std::int32_t pid) {
+  const raw_descriptor file = open_of(pid, "environ");
+  if (!file) return std::nullopt;
   std::string environment;
-  const descriptor file = open_of(pid, "environ");
-  if (!file) return environment;
   std::array<char, 16 * 1024> chunk;
   while (true) {
-    const ssize_t size = read_some(file.get(), chunk.data(), chunk.size());
-    if (size <= 0) return environment;
+    const long size = file.read(chunk.data(), chunk.size());
+    if (size < 0) return std::nullopt;
+    if (size == 0) return environment;
     environment.append(chunk.data(), static_cast<std::size_t>(size));
   }
 }

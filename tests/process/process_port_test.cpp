@@ -218,6 +218,46 @@ TEST_F(ProcessPort, KillOfAStoppedProcess) {
   EXPECT_EQ(one.exit->signal, SIGKILL);
 }
 
+// Each process starts the next and ends at once: a reading of /proc hardly ever meets one that still lives.
+constexpr const char* chase = "trap '' TERM; f() { f & }; f >/dev/null 2>&1";
+
+// The dead of the group are gone once the system has reaped them; what lives on never goes, and is killed here.
+bool goes_away(loop& events, std::int32_t group) {
+  int looks = 2000;
+  unique_function<void()> look = [&] {
+    if (::kill(-group, 0) != 0 || --looks == 0) return events.stop();
+    events.call_later(1ms, [&] { look(); });
+  };
+  look();
+  events.run();
+  if (looks == 0) ::kill(-group, SIGKILL);
+  return looks > 0;
+}
+
+TEST_F(ProcessPort, KillReachesAProcessThatKeepsForkingAndEnding) {
+  for (int i = 0; i < 20; ++i) {
+    child_recorder child(events);
+    child.shell(chase);
+    child.run_to_exit();
+    child.kill();
+    child.run_to_kill();
+    EXPECT_EQ(child.left, 0);
+    ASSERT_TRUE(goes_away(events, child.who.pid));
+  }
+}
+
+TEST_F(ProcessPort, KillReachesWhatKeepsForkingBesideTheMainProcess) {
+  for (int i = 0; i < 20; ++i) {
+    child_recorder child(events);
+    child.shell("sh -c \"" + std::string(chase) + "\"; echo up; exec sleep 1000");
+    child.run_until([&] { return child.output == "up\n"; });
+    child.kill();
+    child.run_to_kill();
+    EXPECT_EQ(child.left, 0);
+    ASSERT_TRUE(goes_away(events, child.who.pid));
+  }
+}
+
 TEST_F(ProcessPort, ASessionOfAStrangerIsLeftAlone) {
   child_recorder other(events);
   other.shell("echo up; exec sleep 1000");
@@ -385,6 +425,85 @@ TEST(ProcessPortLimits, KillingNeedsNoNewThread) {
     const loop_hold waiting = events.hold();
     while (!answered) events.run_once();
     ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(alone, &status, 0), alone);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+// The shell ignores TERM and keeps a process in a group of its own.
+constexpr const char* stubborn = "trap '' TERM; timeout 1000 sleep 1000 & echo up; wait; sleep 1000";
+
+// As the test above, but no descriptor can be opened any more in any other thread of this process.
+TEST(ProcessPortLimits, KillingNeedsNoFreeDescriptor) {
+  const pid_t alone = ::fork();
+  ASSERT_GE(alone, 0);
+  if (alone == 0) {
+    real_host host;
+    loop events(host);
+    std::vector<std::unique_ptr<child_recorder>> all;
+    for (int i = 0; i < 10; ++i) {
+      all.push_back(std::make_unique<child_recorder>(events));
+      child_recorder& child = *all.back();
+      child.spawn({"/bin/sh", "-c", stubborn}, {"PATH=/usr/bin:/bin", "LOOPTASK_RUN_ID=01FULL" + std::to_string(i)});
+      child.run_until([&] { return child.output == "up\n"; });
+    }
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = static_cast<rlim_t>(::dup(0));
+    ::close(static_cast<int>(limit.rlim_cur));
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0 || ::dup(0) >= 0) ::_exit(1);
+    std::optional<int> left_over;
+    host.processes().kill_leftovers({{"01FULL9", std::nullopt}}, [&](int killed, int left) {
+      left_over = killed >= 3 ? left : -1;
+      events.stop();
+    });
+    while (!left_over) events.run_once();
+    if (left_over != 0) ::_exit(2);
+    for (const auto& child : all) child->kill();
+    for (const auto& child : all) {
+      child->run_to_kill();
+      if (child->left != 0 || !child->exit || child->exit->signal != SIGKILL) ::_exit(3);
+      if (&child != &all.back() && child->killed != 2) ::_exit(4);
+    }
+    limit.rlim_cur = limit.rlim_max;
+    ::setrlimit(RLIMIT_NOFILE, &limit);
+    for (const auto& child : all)
+      if (members(child->who.pid) != 0) ::_exit(5);
+    ::_exit(0);
+  }
+  int status = 0;
+  ASSERT_EQ(::waitpid(alone, &status, 0), alone);
+  EXPECT_TRUE(WIFEXITED(status));
+  EXPECT_EQ(WEXITSTATUS(status), 0);
+}
+
+TEST(ProcessPortLimits, AChildHasTheLimitOfDescriptorsFromBeforeItWasRaised) {
+  const pid_t alone = ::fork();
+  ASSERT_GE(alone, 0);
+  if (alone == 0) {
+    rlimit limit{};
+    ::getrlimit(RLIMIT_NOFILE, &limit);
+    limit.rlim_cur = 200;
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::_exit(1);
+    real_host::raise_descriptor_limit();
+    real_host::raise_descriptor_limit();
+    rlimit raised{};
+    ::getrlimit(RLIMIT_NOFILE, &raised);
+    if (raised.rlim_cur != std::min<rlim_t>(limit.rlim_max, 65'536) || raised.rlim_max != limit.rlim_max) ::_exit(2);
+    real_host host;
+    loop events(host);
+    const auto limit_of_a_child = [&] {
+      child_recorder child(events);
+      child.shell("ulimit -Sn");
+      child.run_to_exit();
+      return child.output;
+    };
+    if (limit_of_a_child() != "200\n") ::_exit(3);
+    limit.rlim_cur = 300;  // the user of the library has another one in mind
+    if (::setrlimit(RLIMIT_NOFILE, &limit) != 0) ::_exit(4);
+    ::_exit(limit_of_a_child() == "300\n" ? 0 : 5);
   }
   int status = 0;
   ASSERT_EQ(::waitpid(alone, &status, 0), alone);

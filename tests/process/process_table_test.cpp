@@ -1,10 +1,15 @@
 #include "host/process_table.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <string>
+#include <vector>
+
+#include "host/quiet_thread.hpp"
 
 namespace looptask {
 namespace {
@@ -16,6 +21,7 @@ TEST(ProcessTable, ReadsSessionStateAndStartTime) {
   ASSERT_TRUE(entry);
   EXPECT_EQ(entry->pid, 77);
   EXPECT_EQ(entry->state, 'S');
+  EXPECT_EQ(entry->group, 4711);
   EXPECT_EQ(entry->session, 4242);
   EXPECT_EQ(entry->start_time, 987654U);
 }
@@ -42,6 +48,29 @@ TEST(ProcessTable, ListsThisProcess) {
   ASSERT_NE(me, all->end());
   EXPECT_EQ(me->session, ::getsid(0));
   EXPECT_EQ(me->start_time, read_process(::getpid())->start_time);
+}
+
+// Without descriptors nothing can be read, which is another thing than that nothing is there.
+TEST(ProcessTable, TellsWhatCannotBeReadFromWhatIsGone) {
+  rlimit before{};
+  ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &before), 0);
+  const rlimit none{0, before.rlim_max};
+  std::vector<int> errors;
+  quiet_thread([&] {  // the limit is for these calls alone: a sanitizer needs descriptors of its own to look at a thread
+    ::setrlimit(RLIMIT_NOFILE, &none);
+    errors.push_back(list_processes() ? 0 : errno);
+    errors.push_back(read_process(::getpid()) ? 0 : errno);
+    errors.push_back(read_environment(::getpid()) ? 0 : errno);
+    ::setrlimit(RLIMIT_NOFILE, &before);
+  })
+      .join();
+  EXPECT_EQ(errors, (std::vector{EMFILE, EMFILE, EMFILE}));
+  EXPECT_FALSE(says_gone(EMFILE));
+  constexpr std::int32_t nobody = 0x7ffffff0;
+  EXPECT_FALSE(read_process(nobody));
+  EXPECT_TRUE(says_gone(errno));
+  EXPECT_FALSE(read_environment(nobody));
+  EXPECT_TRUE(says_gone(errno));
 }
 
 TEST(ProcessTable, FindsAVariableOnlyAsAWhole) {
