@@ -320,6 +320,11 @@ launched launch(const process_spec& spec, launch_control& control) {
     kill_and_reap(pid);
     return {error, "read /proc/" + std::to_string(pid) + "/stat"};
   }
+  // The pipe ends in the same way when the child was killed on its way to the program.
+  if (control.stopped_ && !about->executed) {
+    kill_and_reap(pid);
+    return {ECANCELED, stopped_words};
+  }
   return {pid, about->start_time, std::move(pidfd), std::move(output->reading)};
 }
 

@@ -77,13 +77,18 @@ std::optional<process_entry> parse_stat(std::string_view text) noexcept {
   entry.state = state.front();
   constexpr int group_field = 5;
   constexpr int session_field = 6;
+  constexpr int flags_field = 9;
   constexpr int start_field = 22;
+  constexpr std::uint32_t forked_only = 0x40;  // PF_FORKNOEXEC of the kernel's include/linux/sched.h
+  std::uint32_t flags = 0;
   for (int field = 4; field <= start_field; ++field) {
     const std::string_view value = next_field(rest);
     if (field == group_field && !to_number(value, entry.group)) return std::nullopt;
     if (field == session_field && !to_number(value, entry.session)) return std::nullopt;
+    if (field == flags_field && !to_number(value, flags)) return std::nullopt;
     if (field == start_field && !to_number(value, entry.start_time)) return std::nullopt;
   }
+  entry.executed = (flags & forked_only) == 0;
   return entry;
 }
 

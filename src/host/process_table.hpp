@@ -20,6 +20,7 @@ struct process_entry {
   std::int32_t group = 0;
   std::int32_t session = 0;
   std::uint64_t start_time = 0;  // clock ticks after boot
+  bool executed = false;         // false: still what its parent forked
 };
 
 // Parses the text of /proc/PID/stat. The name in it may hold any byte, ')' and line breaks too.

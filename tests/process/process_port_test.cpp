@@ -16,6 +16,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <set>
 #include <string>
 #include <thread>
 #include <vector>
@@ -221,17 +222,19 @@ TEST_F(ProcessPort, KillOfAStoppedProcess) {
 // Each process starts the next and ends at once: a reading of /proc hardly ever meets one that still lives.
 constexpr const char* chase = "trap '' TERM; f() { f & }; f >/dev/null 2>&1";
 
-// The dead of the group are gone once the system has reaped them; what lives on never goes, and is killed here.
-bool goes_away(loop& events, std::int32_t group) {
-  int looks = 2000;
-  unique_function<void()> look = [&] {
-    if (::kill(-group, 0) != 0 || --looks == 0) return events.stop();
-    events.call_later(1ms, [&] { look(); });
-  };
-  look();
-  events.run();
-  if (looks == 0) ::kill(-group, SIGKILL);
-  return looks > 0;
+// The dead of a group may stay until the system reaps them, and what lives on makes new ones. What never goes is killed here.
+bool goes_away(std::int32_t group) {
+  std::set<std::int32_t> seen;
+  int without_new = 0;
+  for (int look = 0; look < 2000 && without_new < 10; ++look) {
+    if (::kill(-group, 0) != 0) return true;
+    ++without_new;
+    const auto all = list_processes();
+    for (const process_entry& one : *all)
+      if (one.group == group && seen.insert(one.pid).second) without_new = 0;
+  }
+  if (without_new < 10) ::kill(-group, SIGKILL);
+  return without_new == 10;
 }
 
 TEST_F(ProcessPort, KillReachesAProcessThatKeepsForkingAndEnding) {
@@ -242,7 +245,7 @@ TEST_F(ProcessPort, KillReachesAProcessThatKeepsForkingAndEnding) {
     child.kill();
     child.run_to_kill();
     EXPECT_EQ(child.left, 0);
-    ASSERT_TRUE(goes_away(events, child.who.pid));
+    ASSERT_TRUE(goes_away(child.who.pid));
   }
 }
 
@@ -254,7 +257,7 @@ TEST_F(ProcessPort, KillReachesWhatKeepsForkingBesideTheMainProcess) {
     child.kill();
     child.run_to_kill();
     EXPECT_EQ(child.left, 0);
-    ASSERT_TRUE(goes_away(events, child.who.pid));
+    ASSERT_TRUE(goes_away(child.who.pid));
   }
 }
 
@@ -433,7 +436,7 @@ TEST(ProcessPortLimits, KillingNeedsNoNewThread) {
 }
 
 // The shell ignores TERM and keeps a process in a group of its own.
-constexpr const char* stubborn = "trap '' TERM; timeout 1000 sleep 1000 & echo up; wait; sleep 1000";
+constexpr const char* stubborn = "trap '' TERM; timeout 1000 sh -c 'echo up; exec sleep 1000' & wait; sleep 1000";
 
 // As the test above, but no descriptor can be opened any more in any other thread of this process.
 TEST(ProcessPortLimits, KillingNeedsNoFreeDescriptor) {
@@ -456,7 +459,7 @@ TEST(ProcessPortLimits, KillingNeedsNoFreeDescriptor) {
     if (::setrlimit(RLIMIT_NOFILE, &limit) != 0 || ::dup(0) >= 0) ::_exit(1);
     std::optional<int> left_over;
     host.processes().kill_leftovers({{"01FULL9", std::nullopt}}, [&](int killed, int left) {
-      left_over = killed >= 3 ? left : -1;
+      left_over = killed >= 2 ? left : -1;
       events.stop();
     });
     while (!left_over) events.run_once();
@@ -465,7 +468,8 @@ TEST(ProcessPortLimits, KillingNeedsNoFreeDescriptor) {
     for (const auto& child : all) {
       child->run_to_kill();
       if (child->left != 0 || !child->exit || child->exit->signal != SIGKILL) ::_exit(3);
-      if (&child != &all.back() && child->killed != 2) ::_exit(4);
+      // A group that the death of the shell leaves orphaned and stopped is sent HUP by the system, which one may die of.
+      if (&child != &all.back() && (child->killed < 1 || child->killed > 2)) ::_exit(4);
     }
     limit.rlim_cur = limit.rlim_max;
     ::setrlimit(RLIMIT_NOFILE, &limit);

@@ -2,6 +2,7 @@
 
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -24,6 +25,18 @@ TEST(ProcessTable, ReadsSessionStateAndStartTime) {
   EXPECT_EQ(entry->group, 4711);
   EXPECT_EQ(entry->session, 4242);
   EXPECT_EQ(entry->start_time, 987654U);
+  EXPECT_TRUE(entry->executed);
+}
+
+TEST(ProcessTable, KnowsAProcessThatIsStillWhatItsParentForked) {
+  const pid_t forked = ::fork();
+  ASSERT_GE(forked, 0);
+  if (forked == 0) ::_exit(0);
+  const auto entry = read_process(forked);  // the parent's to reap: it is there until then
+  ::waitpid(forked, nullptr, 0);
+  ASSERT_TRUE(entry);
+  EXPECT_FALSE(entry->executed);
+  EXPECT_TRUE(read_process(::getpid())->executed);
 }
 
 TEST(ProcessTable, ANameMayHoldWhatSeparatesTheFields) {
