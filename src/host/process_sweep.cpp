@@ -154,8 +154,11 @@ class killer {
       return;
     }
     if (!again || again->start_time != entry.start_time || has_ended(pidfd.get())) {
-      // It ended by itself since the reading, and may have started another before: the next reading tells.
-      if (entry.state != 'Z' && !job.killed.contains({entry.pid, entry.start_time})) ++result.alive;
+      // It ended since the reading, and may have started another before: the next reading tells. What stood still ended by our
+      // doing: the system sends HUP to a stopped group that the death of others has orphaned.
+      if (entry.state == 'Z' || job.killed.contains({entry.pid, entry.start_time})) return;
+      ++result.alive;
+      if (result.stopped.contains(entry.group)) job.killed.emplace(entry.pid, entry.start_time);
       return;
     }
     ++result.alive;

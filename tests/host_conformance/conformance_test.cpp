@@ -31,7 +31,7 @@ using strings = std::vector<std::string>;
 const std::string quick = "exit 3";
 const std::string talks = "printf 'out '; printf 'err ' >&2; printf 'again'";
 const std::string sleeps = "echo up; exec sleep 600";
-const std::string ignores = "trap '' TERM; echo up; while :; do sleep 600; done";
+const std::string ignores = "trap '' TERM; while :; do sh -c 'echo up; exec sleep 600'; done";
 const std::string answers = "trap 'exit 7' TERM; echo up; while :; do sleep 0.01; done";
 const std::string dies = "kill -USR1 $$";
 // Children that outlive the script: one holds the output, one does not.
