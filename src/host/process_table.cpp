@@ -79,7 +79,12 @@ std::optional<process_entry> parse_stat(std::string_view text) noexcept {
   constexpr int session_field = 6;
   constexpr int flags_field = 9;
   constexpr int start_field = 22;
-  constexpr std::uint32_t forked_only = 0x40;  // PF_FORKNOEXEC of the kernel's include/linux/sched.h
+  constexpr int code_end_field = 27;
+  constexpr int environment_field = 50;
+  // Of the kernel's include/linux/sched.h: PF_EXITING, PF_FORKNOEXEC, PF_KTHREAD.
+  constexpr std::uint32_t ending = 0x4;
+  constexpr std::uint32_t forked_only = 0x40;
+  constexpr std::uint32_t of_kernel = 0x200000;
   std::uint32_t flags = 0;
   for (int field = 4; field <= start_field; ++field) {
     const std::string_view value = next_field(rest);
@@ -89,6 +94,12 @@ std::optional<process_entry> parse_stat(std::string_view text) noexcept {
     if (field == start_field && !to_number(value, entry.start_time)) return std::nullopt;
   }
   entry.executed = (flags & forked_only) == 0;
+  for (int field = start_field + 1; field < code_end_field; ++field) next_field(rest);
+  const bool laid_out = next_field(rest) != "0";  // the last that exec fills in
+  for (int field = code_end_field + 1; field < environment_field; ++field) next_field(rest);
+  const std::string_view begin = next_field(rest);
+  const std::string_view end = next_field(rest);
+  entry.without_environment = (flags & (ending | of_kernel)) != 0 || (laid_out && begin == end);
   return entry;
 }
 
@@ -129,9 +140,15 @@ std::optional<std::string> read_environment(std::int32_t pid) {
   while (true) {
     const long size = file.read(chunk.data(), chunk.size());
     if (size < 0) return std::nullopt;
-    if (size == 0) return environment;
+    if (size == 0) break;
     environment.append(chunk.data(), static_cast<std::size_t>(size));
   }
+  if (!environment.empty()) return environment;
+  const std::optional<process_entry> entry = read_process(pid);
+  if (!entry) return std::nullopt;
+  if (entry->without_environment) return environment;
+  errno = EAGAIN;
+  return std::nullopt;
 }
 
 bool holds_variable(std::string_view environment, std::string_view pair) noexcept {

@@ -21,6 +21,9 @@ struct process_entry {
   std::int32_t session = 0;
   std::uint64_t start_time = 0;  // clock ticks after boot
   bool executed = false;         // false: still what its parent forked
+  // It was started without, is ending, or is the kernel's. False also while it becomes another program: then its memory holds
+  // none yet.
+  bool without_environment = false;
 };
 
 // Parses the text of /proc/PID/stat. The name in it may hold any byte, ')' and line breaks too.
@@ -32,7 +35,7 @@ std::optional<process_entry> read_process(std::int32_t pid);
 // Every process visible to us; nullopt, with errno, if /proc cannot be listed as a whole.
 std::optional<std::vector<process_entry>> list_processes();
 // The environment that the process was started with, each variable closed by a NUL; nothing in it once the process is dying.
-// nullopt, with errno, if there is no such process or it cannot be read.
+// nullopt, with errno, if there is no such process or it cannot be read; EAGAIN while it becomes another program.
 std::optional<std::string> read_environment(std::int32_t pid);
 // Does such a text hold this "NAME=value", as a whole?
 bool holds_variable(std::string_view environment, std::string_view pair) noexcept;

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <csignal>
 #include <string>
 #include <vector>
 
@@ -52,6 +53,41 @@ TEST(ProcessTable, TextThatIsCutOffIsNoEntry) {
   const std::string whole = "77 (sh) S 1 4711 4242 34816 -1 4194304 1 2 3 4 5 6 7 8 20 0 1 0 9";
   ASSERT_TRUE(parse_stat(whole));
   for (std::size_t size = 0; size < whole.size(); ++size) EXPECT_FALSE(parse_stat(whole.substr(0, size))) << size;
+}
+
+TEST(ProcessTable, TellsNoEnvironmentFromNoneYet) {
+  const auto without = [](const std::string& flags, const std::string& end_of_code, const std::string& environment) {
+    const auto entry = parse_stat("77 (sh) R 1 77 77 34816 -1 " + flags + " 1 2 3 4 5 6 7 8 20 0 1 0 9 1 2 3 4 " + end_of_code +
+                                  " 6 7 8 9 0 1 2 3 4 5 6 7 8 9 0 1 2 3 4 5 6 7 " + environment + " 0\n");
+    return entry && entry->without_environment;
+  };
+  EXPECT_FALSE(without("4194304", "9400", "140720 140800"));
+  EXPECT_TRUE(without("4194304", "9400", "140720 140720"));
+  EXPECT_FALSE(without("4194304", "0", "0 0")) << "between two programs";
+  EXPECT_FALSE(without("4194304", "0", "140720 140720")) << "it is being laid out";
+  EXPECT_TRUE(without("4194308", "0", "0 0")) << "it ends";
+  EXPECT_TRUE(without("2097152", "0", "0 0")) << "the kernel's own";
+}
+
+// A program that has been replaced by the next, over and over, was started with its environment all the same.
+TEST(ProcessTable, ReadsTheEnvironmentOfWhatKeepsBecomingAnotherProgram) {
+  const pid_t busy = ::fork();
+  ASSERT_GE(busy, 0);
+  if (busy == 0) {
+    ::execle("/bin/sh", "sh", "-c", "exec sh -c \"$0\" \"$0\"", "exec sh -c \"$0\" \"$0\"", nullptr,
+             std::vector<const char*>{"MARK=01EXEC", "PATH=/usr/bin:/bin", nullptr}.data());
+    ::_exit(127);
+  }
+  while (!holds_variable(read_environment(busy).value_or(""), "MARK=01EXEC")) {
+  }
+  int wrong = 0;
+  for (int i = 0; i < 20'000; ++i) {
+    const auto environment = read_environment(busy);
+    if (environment ? !holds_variable(*environment, "MARK=01EXEC") : errno != EAGAIN) ++wrong;
+  }
+  ::kill(busy, SIGKILL);
+  ::waitpid(busy, nullptr, 0);
+  EXPECT_EQ(wrong, 0);
 }
 
 TEST(ProcessTable, ListsThisProcess) {
