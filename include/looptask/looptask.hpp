@@ -1,12 +1,17 @@
 #pragma once
-// The runtime in one include: loop, host, tasks, scopes, groups, time.
+// The runtime in one include: loop, host, tasks, scopes, groups, synchronisation, time.
 //
 //   #include <looptask/looptask.hpp>
 //   looptask::task<> hello() { co_await looptask::sleep_for(std::chrono::seconds(1)); std::puts("hello"); }
 //   int main() { looptask::real_host host; looptask::loop loop(host); loop.run(hello()); }
 #include <looptask/callback.hpp>
+#include <looptask/channel.hpp>
+#include <looptask/condition.hpp>
+#include <looptask/event.hpp>
 #include <looptask/host.hpp>
+#include <looptask/latch.hpp>
 #include <looptask/loop.hpp>
+#include <looptask/mutex.hpp>
 #include <looptask/process.hpp>
 #include <looptask/real_host.hpp>
 #include <looptask/scope.hpp>

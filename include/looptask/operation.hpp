@@ -143,6 +143,7 @@ class operation {
     fiber_->wake();
   }
   bool is_waiting() const noexcept { return state_ == state::waiting; }
+  bool has_completed() const noexcept { return state_ == state::completed; }  // and its task has not gone on yet
   loop& where() const noexcept { return fiber_->loop(); }
   // Asks withdraw() once more if it waits in a cancelled scope: for one that could not be taken back before, and now can.
   void strike_again() noexcept {

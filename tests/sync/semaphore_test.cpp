@@ -142,6 +142,76 @@ TEST_F(Semaphore, ATaskThatNeverHasToWaitStillLetsOthersRun) {
   EXPECT_LT(rounds, 64 * 1024);
 }
 
+TEST_F(Semaphore, HandsOutSeveralPermitsAtOnce) {
+  semaphore five(5);
+  auto takes = [](Semaphore& test, semaphore& of, std::size_t count, std::string name, duration d) -> task<> {
+    const auto permit = co_await of.acquire(count);
+    test.note(name);
+    co_await sleep_for(d);
+  };
+  spawn(loop, takes(*this, five, 3, "three", seconds(1)));
+  spawn(loop, takes(*this, five, 4, "four", seconds(1)));
+  spawn(loop, takes(*this, five, 1, "one", seconds(1)));  // would fit beside the three, but does not overtake the four
+  loop.call_later(milliseconds(500), [&] {
+    EXPECT_EQ(order, (words{"three"}));
+    EXPECT_EQ(five.statistics().available, 2U);
+    EXPECT_FALSE(five.try_acquire().has_value());
+  });
+  loop.run();
+  EXPECT_EQ(order, (words{"three", "four", "one"}));
+  EXPECT_EQ(now(), seconds(2));
+  EXPECT_EQ(five.statistics().available, 5U);
+}
+
+TEST_F(Semaphore, WhoWantedTooMuchAndGivesUpLetsThoseBehindGoOn) {
+  semaphore five(5);
+  auto held = five.try_acquire(3);
+  auto takes = [](Semaphore& test, semaphore& of, std::size_t count, std::string name) -> task<> {
+    const auto permit = co_await of.acquire(count);
+    test.note(name);
+  };
+  cancel_scope scope(loop);
+  spawn(loop, scope, takes(*this, five, 4, "four"), [](outcome<>) {});
+  spawn(loop, takes(*this, five, 1, "one"));
+  spawn(loop, takes(*this, five, 1, "another"));
+  loop.call_later(seconds(1), [&] {
+    EXPECT_EQ(order, words{});
+    scope.cancel();
+  });
+  loop.run();
+  EXPECT_EQ(order, (words{"one", "another"}));
+  EXPECT_EQ(five.statistics().available, 2U);
+  held.reset();
+  EXPECT_EQ(five.statistics().available, 5U);
+}
+
+TEST_F(Semaphore, APermitForSeveralMovesAsOne) {
+  semaphore five(5);
+  auto two = five.try_acquire(2);
+  auto three = five.try_acquire(3);
+  EXPECT_EQ(five.statistics().available, 0U);
+  *two = std::move(*three);  // swaps
+  two.reset();
+  EXPECT_EQ(five.statistics().available, 3U);
+  three.reset();
+  EXPECT_EQ(five.statistics().available, 5U);
+}
+
+TEST_F(Semaphore, StatisticsTellWhatWasHandedOutAndWhoWaited) {
+  for (const char* name : {"a", "b", "c"}) spawn(loop, holds(name, seconds(1)));
+  loop.run();
+  const semaphore_statistics after = one.statistics();
+  EXPECT_EQ(after.total, 1U);
+  EXPECT_EQ(after.acquired, 3U);
+  EXPECT_EQ(after.waited, 2U);
+  EXPECT_EQ(after.most_waiting, 2U);
+  EXPECT_EQ(after.waiting, 0U);
+}
+
+TEST(SemaphoreDeathTest, AskedForMoreThanItWillEverHaveIsMisuse) {
+  EXPECT_DEATH(static_cast<void>(semaphore(2).acquire(3)), "more than it has in total");
+}
+
 TEST(SemaphoreDeathTest, DestroyedWhileTasksWaitIsMisuse) {
   EXPECT_DEATH(
       {
