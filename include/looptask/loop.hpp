@@ -29,6 +29,7 @@ template <class T>
 class task;
 
 class mailbox;
+struct letter;
 class timer_queue;
 
 struct runnable_tag;
@@ -163,6 +164,7 @@ class loop final : public inbox {
   void turn(waiting how);
   bool may_pass_over_poll() noexcept;
   std::size_t run_ready() noexcept;
+  std::size_t run_posted(letter* first) noexcept;
   bool poll(bool may_wait);
   std::size_t run_timers() noexcept;
   void run_idle(bool quiet) noexcept;
@@ -186,7 +188,6 @@ class loop final : public inbox {
   monotonic_time polled_at_{};
   std::unique_ptr<timer_queue> timers_;
   std::shared_ptr<mailbox> mailbox_;
-  std::vector<unique_function<void()>> posted_;  // of this turn; kept for its memory
   std::size_t watched_ = 0;
   std::size_t holds_ = 0;
   list<runnable, runnable_tag> idle_;

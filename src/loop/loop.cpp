@@ -195,21 +195,29 @@ bool loop::may_pass_over_poll() noexcept {
 std::size_t loop::run_ready() noexcept {
   std::size_t ran = 0;
   batch_.splice_back(ready_);
-  if (mailbox_->filled()) mailbox_->take(posted_);
+  letter* const posted = mailbox_->filled() ? mailbox_->take() : nullptr;
   while (runnable* const next = batch_.pop_front()) {
     ++ran;
     guarded([next] { next->run(); });
   }
-  for (unique_function<void()>& waiting_work : posted_) {
+  if (posted != nullptr) ran += run_posted(posted);
+  since_poll_ += static_cast<std::uint32_t>(ran);
+  counts_.callbacks += ran;
+  return ran;
+}
+
+std::size_t loop::run_posted(letter* const first) noexcept {
+  std::size_t ran = 0;
+  letter* last = first;
+  for (letter* next = first; next != nullptr; next = next->following()) {
     ++ran;
-    guarded([&waiting_work] {
-      unique_function<void()> work = std::move(waiting_work);
+    last = next;
+    guarded([next] {
+      unique_function<void()> work = std::move(next->work);
       work();
     });
   }
-  posted_.clear();
-  since_poll_ += static_cast<std::uint32_t>(ran);
-  counts_.callbacks += ran;
+  mailbox_->give_back(first, last, ran);
   return ran;
 }
 

@@ -1,46 +1,52 @@
 #pragma once
 // The only door between threads and a loop: posted work and the request to stop. Shared by the loop and its handles, so that
-// it outlives the loop; closed when the loop goes.
+// it outlives the loop; closed when the loop goes. Any thread may post and stop; all else is the loop's.
 //
-// Any thread may post and stop; take(), fall_asleep(), wake_up(), close() are the loop's. Invariant: the reactor is woken
-// exactly if the loop has declared itself asleep since the last waking, so a busy loop costs no system call; and it is never
-// touched after close() has returned.
+// Posted work lies in letters. The loop gives emptied letters back, all at once, and a thread that posts takes them, all at
+// once, for its own stock: in a steady state nothing is allocated, and neither side waits for the other.
 #include <atomic>
-#include <mutex>
-#include <vector>
+#include <cstddef>
+#include <utility>
 
 #include <looptask/function.hpp>
 #include <looptask/host.hpp>
 
+#include "loop/mail_queue.hpp"
+
 namespace looptask {
+
+// A cache line, so that no two threads write to the same one.
+struct alignas(64) letter : mail_link {
+  unique_function<void()> work;
+  std::size_t chained = 0;  // in the first of a chain of emptied ones: how many there are
+  letter* following() const noexcept { return static_cast<letter*>(next); }
+};
 
 class mailbox {
  public:
-  explicit mailbox(reactor_port& reactor) noexcept : reactor_(reactor) {}
+  explicit mailbox(reactor_port& reactor) noexcept : queue_(reactor) {}
+  mailbox(const mailbox&) = delete;
+  mailbox& operator=(const mailbox&) = delete;
+  ~mailbox();
 
   bool post(unique_function<void()> work);  // false: closed, the work has been destroyed
-  bool stop() noexcept;                     // false: closed
+  bool stop() noexcept { return queue_.request_stop(); }
 
-  bool filled() const noexcept { return filled_.load(std::memory_order_relaxed); }
-  bool stop_asked() const noexcept { return stop_.load(std::memory_order_relaxed); }
-  bool consume_stop() noexcept { return stop_.exchange(false, std::memory_order_relaxed); }
-  // Exchanges the waiting work for `empty`, which keeps the memory of both in use.
-  void take(std::vector<unique_function<void()>>& empty);
-  bool fall_asleep() noexcept;  // false: there is mail, do not wait
-  void wake_up() noexcept;
+  bool filled() const noexcept { return queue_.filled(); }
+  bool stop_asked() const noexcept { return queue_.stop_asked(); }
+  bool consume_stop() noexcept { return queue_.consume_stop(); }
+  bool fall_asleep() noexcept { return queue_.fall_asleep(); }
+  void wake_up() noexcept { queue_.wake_up(); }
+  // In order of posting. Goes back by give_back(), without work, with its last one and how many they are.
+  letter* take() noexcept { return static_cast<letter*>(queue_.take()); }
+  void give_back(letter* first, letter* last, std::size_t count) noexcept;
   void close() noexcept;  // destroys the waiting work
 
  private:
-  void wake_if_asleep(std::unique_lock<std::mutex>& lock) noexcept;
+  static constexpr std::size_t kept = 8192;  // emptied letters
 
-  std::mutex mutex_;
-  std::vector<unique_function<void()>> waiting_;
-  bool asleep_ = false;
-  bool closed_ = false;
-  std::atomic<bool> filled_ = false;  // hints, for a look without the lock; set under it
-  std::atomic<bool> stop_ = false;
-  std::atomic<int> waking_ = 0;  // threads between their decision to wake the reactor and having done so
-  reactor_port& reactor_;
+  mail_queue<reactor_port> queue_;
+  alignas(64) std::atomic<letter*> emptied_ = nullptr;  // a chain that the loop or a thread takes whole
 };
 
 }  // namespace looptask

@@ -93,7 +93,7 @@ TEST(Post, WorkPostedAroundTheEndOfTheLoopRunsOrIsDestroyedExactlyOnce) {
     {
       real_host host;
       loop l(host);
-      for (int t = 0; t < 2; ++t) {
+      for (int t = 0; t < 8; ++t) {
         producers.emplace_back([&, handle = l.handle()] {
           for (int i = 0; i < 5'000 && !end; ++i) ++(handle.post(counted(all)) ? accepted : refused);
         });
