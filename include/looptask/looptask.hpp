@@ -13,6 +13,7 @@
 #include <looptask/loop.hpp>
 #include <looptask/mutex.hpp>
 #include <looptask/process.hpp>
+#include <looptask/rate_limiter.hpp>
 #include <looptask/real_host.hpp>
 #include <looptask/scope.hpp>
 #include <looptask/semaphore.hpp>
