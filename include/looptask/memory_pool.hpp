@@ -9,8 +9,11 @@
 
 namespace looptask::memory_pool {
 
-inline constexpr std::size_t step = 16;     // bytes
-inline constexpr std::size_t classes = 65;  // blocks above 1,024 bytes are not kept
+inline constexpr std::size_t classes = 65;  // blocks above 1,032 bytes are not kept
+
+// Blocks have 16 n + 8 bytes: with the 8 that the heap adds to each, that is what it gives for them anyway.
+inline constexpr std::size_t class_of(std::size_t size) noexcept { return (size + 7) / 16; }
+inline constexpr std::size_t bytes_of(std::size_t index) noexcept { return index * 16 + 8; }
 
 struct free_block {
   free_block* next;
@@ -18,10 +21,10 @@ struct free_block {
 
 struct thread_state {
   free_block* free[classes];
-  std::size_t kept;    // bytes in `free`
+  std::size_t room;    // bytes that may still be added to `free`; 0 until its end is provided for
+  std::int64_t taken;  // blocks taken minus blocks given back on this thread
   bool registered;     // freed at the end of the thread
   bool closed;         // the thread is ending: nothing is kept any more
-  std::int64_t taken;  // blocks taken minus blocks given back on this thread
 };
 
 extern constinit thread_local thread_state here;
@@ -45,11 +48,11 @@ inline constexpr std::size_t kept_at_most = std::size_t{8} << 20U;  // bytes for
 
 inline void* take(std::size_t size) {
   thread_state& mine = here;
-  const std::size_t index = (size + step - 1) / step;
+  const std::size_t index = class_of(size);
   if (keeps && index < classes) {
     if (free_block* const block = mine.free[index]) {
       mine.free[index] = block->next;
-      mine.kept -= index * step;
+      mine.room += bytes_of(index);
       ++mine.taken;
       return block;
     }
@@ -59,10 +62,10 @@ inline void* take(std::size_t size) {
 
 inline void give(void* block, std::size_t size) noexcept {
   thread_state& mine = here;
-  const std::size_t index = (size + step - 1) / step;
-  if (keeps && index < classes && mine.registered && mine.kept < kept_at_most) {
+  const std::size_t index = class_of(size);
+  if (keeps && index < classes && mine.room >= bytes_of(index)) {
     mine.free[index] = ::new (block) free_block{mine.free[index]};
-    mine.kept += index * step;
+    mine.room -= bytes_of(index);
     --mine.taken;
     return;
   }

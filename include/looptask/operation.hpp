@@ -38,18 +38,33 @@ namespace detail {
 class fiber;
 struct promise_base;
 
+struct await_link;
+
+// The first base of every promise here, which is aligned as a frame is at most: so frame_handle reaches it in each frame.
+struct promise_base {
+  await_link* awaited_by = nullptr;  // nullptr: the outermost of its fiber
+};
+using frame_handle = std::coroutine_handle<promise_base>;
+
+template <std::derived_from<promise_base> Promise>
+frame_handle as_frame(std::coroutine_handle<Promise> frame) noexcept {
+  static_assert(alignof(Promise) <= 2 * sizeof(void*), "a task has no result that is aligned more than its frame");
+  const frame_handle made = frame_handle::from_address(frame.address());
+  LOOPTASK_ASSERT(&made.promise() == static_cast<promise_base*>(&frame.promise()), "promise_base is not the first base");
+  return made;
+}
+
 // Stands between a task that is awaited and the frame that awaits it.
 struct await_link {
   await_link() noexcept = default;
   explicit await_link(std::coroutine_handle<> child) noexcept : child_frame(child) {}
-  promise_base* parent = nullptr;
-  std::coroutine_handle<> parent_frame;
+  frame_handle parent_frame;
   std::coroutine_handle<> child_frame;  // owned
 };
 
-struct promise_base {
-  fiber* runs_on = nullptr;
-  await_link* awaited_by = nullptr;  // nullptr: the outermost of its fiber
+// What a fiber has to know of the scope it runs in without knowing scopes.
+struct scope_state {
+  bool effective_ = false;  // cancelled, or in one that is
 };
 
 class fiber : public resident {
@@ -61,17 +76,19 @@ class fiber : public resident {
   static fiber* current() noexcept { return running; }
 
   looptask::loop& loop() const noexcept { return loop_; }
-  cancel_scope* scope() const noexcept { return scope_; }
-  void set_scope(cancel_scope* scope) noexcept { scope_ = scope; }
-  bool is_cancelled() const noexcept;
+  cancel_scope* scope() const noexcept;
+  void set_scope(cancel_scope* scope) noexcept;
+  bool is_cancelled() const noexcept { return scope_ != nullptr && scope_->effective_; }
   void strike() noexcept;  // cancelled from outside: takes back the operation it waits for, if that can be
 
-  void hand_over(std::coroutine_handle<> next) noexcept { next_ = next; }
-  void wait_for(operation& what, promise_base& innermost, std::coroutine_handle<> frame) noexcept {
-    waits_for_ = &what;
-    innermost_ = &innermost;
-    next_ = frame;
+  void hand_over(frame_handle next) noexcept { next_ = next; }
+  void park(frame_handle innermost) noexcept {  // whoever parks it sees to it that it is woken
+    next_ = innermost;
     parked_ = true;
+  }
+  void wait_for(operation& what, frame_handle innermost) noexcept {
+    waits_for_ = &what;
+    park(innermost);
   }
   void wake() noexcept {
     waits_for_ = nullptr;
@@ -80,15 +97,19 @@ class fiber : public resident {
   void abandon(operation& what) noexcept {  // the frame that waited is being destroyed
     if (waits_for_ == &what) waits_for_ = nullptr;
   }
-  void outermost_done() noexcept { parked_ = done_ = true; }
+  void outermost_done(frame_handle frame) noexcept {
+    park(frame);
+    done_ = true;
+  }
 
  protected:
-  fiber(looptask::loop& where, cancel_scope* scope) noexcept : loop_(where), scope_(scope) {}
-  ~fiber() = default;
+  // Owns the outermost frame from here on. Of the loop's thread.
+  fiber(looptask::loop& where, cancel_scope* scope, frame_handle outermost) noexcept;
+  ~fiber();  // destroys the frames, innermost first, so that the stack stays flat
 
-  void begin(promise_base& outermost, std::coroutine_handle<> frame) noexcept;  // runs from the next turn on
-  void destroy_frames() noexcept;  // innermost first, so that the stack stays flat; the outermost one is the owner's
-  virtual void ended() = 0;        // the outermost coroutine is done; may destroy the fiber
+  void begin() noexcept { loop_.call_soon(*this); }          // runs from the next turn on
+  frame_handle outermost() const noexcept { return next_; }  // before it has begun, and when it has ended
+  virtual void ended() = 0;                                  // the outermost coroutine is done; may destroy the fiber
 
  private:
   void run() final;
@@ -96,11 +117,10 @@ class fiber : public resident {
   inline static constinit thread_local fiber* running = nullptr;
 
   looptask::loop& loop_;
-  cancel_scope* scope_;
+  scope_state* scope_;
   operation* waits_for_ = nullptr;
-  promise_base* innermost_ = nullptr;  // while parked
-  std::coroutine_handle<> next_;       // to be resumed next
-  bool parked_ = true;                 // next_ is to be resumed in a later turn, if at all
+  frame_handle next_;   // to be resumed next; while parked: the innermost
+  bool parked_ = true;  // next_ is to be resumed in a later turn, if at all
   bool done_ = false;
 };
 
@@ -117,7 +137,7 @@ class operation {
   template <std::derived_from<detail::promise_base> Promise>
   void await_suspend(std::coroutine_handle<Promise> frame) {
     state_ = state::waiting;
-    fiber_->wait_for(*this, frame.promise(), frame);
+    fiber_->wait_for(*this, detail::as_frame(frame));
     start();
   }
 
@@ -129,8 +149,24 @@ class operation {
   }
 
   // For await_ready of derived classes, first of all: true if cancellation strikes here; then return true as well.
-  bool strikes_now() noexcept;
-  void enter_uncancelled() noexcept;                        // instead: this await is no cancel point
+  bool strikes_now() noexcept {
+    enter_uncancelled();
+    if (!fiber_->is_cancelled()) return false;
+    state_ = state::cancelled;
+    return true;
+  }
+  void enter_uncancelled() noexcept {  // instead: this await is no cancel point
+    LOOPTASK_ASSERT(state_ == state::idle || state_ == state::done, "operation awaited while a task waits for it");
+    fiber_ = detail::fiber::current();
+    LOOPTASK_ASSERT(fiber_ != nullptr, "operation awaited outside of a task");
+  }
+  // For an await_suspend of its own, of what is to go on in the next turn whatever happens.
+  template <std::derived_from<detail::promise_base> Promise>
+  void give_way(std::coroutine_handle<Promise> frame) noexcept {
+    state_ = state::completed;
+    fiber_->park(detail::as_frame(frame));
+    fiber_->wake();
+  }
   bool spend() noexcept { return fiber_->loop().spend(); }  // whether it may complete without waiting in this turn
   // For await_resume, first of all: throws `cancelled` if that is how it ended.
   void finish() {

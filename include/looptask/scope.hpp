@@ -38,7 +38,7 @@ template <class T>
 class scoped_await;
 }  // namespace detail
 
-class cancel_scope : private list_node<detail::scope_tag>, private list_node<detail::struck_tag> {
+class cancel_scope : private list_node<detail::scope_tag>, private list_node<detail::struck_tag>, private detail::scope_state {
  public:
   enum class shielding : bool { open, shielded };
 
@@ -99,7 +99,6 @@ class cancel_scope : private list_node<detail::scope_tag>, private list_node<det
   bool shielded_;
   bool of_group_ = false;  // only the group starts tasks in it
   bool cancelled_ = false;
-  bool effective_ = false;
   anchor anchor_{*this};
   timer_of<&cancel_scope::cancel> deadline_;
 };
@@ -120,7 +119,7 @@ class scoped_await : public task_await<T> {
 
   template <std::derived_from<promise_base> Promise>
   void await_suspend(std::coroutine_handle<Promise> frame) noexcept {
-    scope_.enter(*frame.promise().runs_on);
+    scope_.enter(*fiber::current());
     entered_ = true;
     task_await<T>::await_suspend(frame);
   }

@@ -3,6 +3,9 @@
 //
 //   co_await looptask::sleep_for(10ms);
 //   for (auto next = loop.now();; next += 1s) { co_await looptask::sleep_until(next); tick(); }   // does not drift
+#include <concepts>
+#include <coroutine>
+
 #include <looptask/operation.hpp>
 #include <looptask/time.hpp>
 #include <looptask/timer.hpp>
@@ -11,10 +14,11 @@ namespace looptask {
 
 namespace detail {
 
-class sleep_await final : public operation, private timer {
+// 64 bytes: the deadline lies in the timer, and the flag in what is left over of the operation.
+class sleep_await final : private timer, public operation {
  public:
-  explicit sleep_await(monotonic_time until) noexcept : until_(until) {}
-  explicit sleep_await(duration delay) noexcept : until_(delay), relative_(true) {}
+  explicit sleep_await(monotonic_time until) noexcept { preset(until); }
+  explicit sleep_await(duration delay) noexcept : relative_(true) { preset(monotonic_time(delay)); }
   ~sleep_await() = default;
   bool await_ready() noexcept;
   void await_resume() { finish(); }
@@ -24,8 +28,7 @@ class sleep_await final : public operation, private timer {
   bool withdraw() noexcept override;
   void on_timer() override { complete(); }
 
-  monotonic_time until_;
-  bool relative_ = false;
+  bool relative_ = false;  // the deadline is a delay still
 };
 
 class yield_await final : public operation {
@@ -33,6 +36,10 @@ class yield_await final : public operation {
   yield_await() noexcept = default;
   ~yield_await() = default;
   bool await_ready() noexcept { return strikes_now(); }
+  template <std::derived_from<promise_base> Promise>
+  void await_suspend(std::coroutine_handle<Promise> frame) noexcept {
+    give_way(frame);
+  }
   void await_resume() { finish(); }
 
  private:

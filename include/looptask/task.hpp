@@ -17,7 +17,6 @@
 #include <optional>
 #include <type_traits>
 #include <utility>
-#include <variant>
 
 #include <looptask/loop.hpp>
 #include <looptask/memory_pool.hpp>
@@ -31,32 +30,58 @@ class task;
 // How a task ended: a value, or an exception (which may be `cancelled`).
 template <class T = void>
 class outcome {
-  using stored = std::conditional_t<std::is_void_v<T>, std::monostate,
-                                    std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>>;
+  using stored = std::conditional_t<std::is_reference_v<T>, std::remove_reference_t<T>*, T>;
 
  public:
   outcome() noexcept = default;
 
-  bool ok() const noexcept { return state_.index() == 1; }
-  std::exception_ptr error() const noexcept { return state_.index() == 2 ? *std::get_if<2>(&state_) : nullptr; }
+  bool ok() const noexcept { return value_.has_value(); }
+  std::exception_ptr error() const noexcept { return error_; }
   // The value, or throws the exception. Once.
   T get() && {
-    if (state_.index() == 2) std::rethrow_exception(std::move(*std::get_if<2>(&state_)));
-    LOOPTASK_ASSERT(state_.index() == 1, "outcome of a task that is not done");
+    if (error_ != nullptr) std::rethrow_exception(std::move(error_));
+    LOOPTASK_ASSERT(ok(), "outcome of a task that is not done");
     if constexpr (std::is_reference_v<T>)
-      return **std::get_if<1>(&state_);
-    else if constexpr (!std::is_void_v<T>)
-      return std::move(*std::get_if<1>(&state_));
+      return **value_;
+    else
+      return std::move(*value_);
   }
 
   template <class... Args>
   void set_value(Args&&... args) {
-    state_.template emplace<1>(std::forward<Args>(args)...);
+    value_.emplace(std::forward<Args>(args)...);
+    error_ = nullptr;
   }
-  void set_error(std::exception_ptr error) noexcept { state_.template emplace<2>(std::move(error)); }
+  void set_error(std::exception_ptr error) noexcept {
+    error_ = std::move(error);
+    value_.reset();
+  }
 
  private:
-  std::variant<std::monostate, stored, std::exception_ptr> state_;
+  std::optional<stored> value_;
+  std::exception_ptr error_;
+};
+
+template <>
+class outcome<void> {
+ public:
+  outcome() noexcept = default;
+
+  bool ok() const noexcept { return done_ && error_ == nullptr; }
+  std::exception_ptr error() const noexcept { return error_; }
+  void get() && {
+    if (error_ != nullptr) std::rethrow_exception(std::move(error_));
+    LOOPTASK_ASSERT(done_, "outcome of a task that is not done");
+  }
+  void set_value() noexcept {
+    error_ = nullptr;
+    done_ = true;
+  }
+  void set_error(std::exception_ptr error) noexcept { error_ = std::move(error); }
+
+ private:
+  std::exception_ptr error_;
+  bool done_ = false;
 };
 
 namespace detail {
@@ -66,45 +91,62 @@ struct final_await {
   bool await_ready() const noexcept { return false; }
   template <class Promise>
   void await_suspend(std::coroutine_handle<Promise> frame) const noexcept {
-    const promise_base& done = frame.promise();
-    if (done.awaited_by != nullptr) {
-      done.runs_on->hand_over(done.awaited_by->parent_frame);
+    if (const await_link* const link = frame.promise().awaited_by) {
+      fiber::current()->hand_over(link->parent_frame);
     } else {
-      done.runs_on->outermost_done();
+      fiber::current()->outermost_done(as_frame(frame));
     }
   }
   void await_resume() const noexcept {}
 };
 
-template <class T>
-struct promise_of : promise_base {
-  outcome<T> result;
-
+struct task_promise : promise_base {
   static void* operator new(std::size_t size) { return memory_pool::take(size); }
   static void operator delete(void* block, std::size_t size) noexcept { memory_pool::give(block, size); }
 
   std::suspend_always initial_suspend() const noexcept { return {}; }
   final_await final_suspend() const noexcept { return {}; }
-  void unhandled_exception() noexcept { result.set_error(std::current_exception()); }
 };
 
 template <class T>
-struct promise final : promise_of<T> {
+struct promise final : task_promise {
   task<T> get_return_object() noexcept;
   template <class U = T>
   requires std::constructible_from<T, U>
   void return_value(U&& value) {
     if constexpr (std::is_reference_v<T>)
-      this->result.set_value(std::addressof(value));
+      result.set_value(std::addressof(value));
     else
-      this->result.set_value(std::forward<U>(value));
+      result.set_value(std::forward<U>(value));
   }
+  void unhandled_exception() noexcept { result.set_error(std::current_exception()); }
+
+  T get() { return std::move(result).get(); }
+  outcome<T> take() noexcept { return std::move(result); }
+
+  outcome<T> result;
 };
 
+// A promise that is asked for its result is done: without an error, it has one.
 template <>
-struct promise<void> final : promise_of<void> {
+struct promise<void> final : task_promise {
   task<void> get_return_object() noexcept;
-  void return_void() noexcept { result.set_value(); }
+  void return_void() noexcept {}
+  void unhandled_exception() noexcept { error = std::current_exception(); }
+
+  void get() {
+    if (error != nullptr) std::rethrow_exception(std::move(error));
+  }
+  outcome<void> take() noexcept {
+    outcome<void> how;
+    if (error != nullptr)
+      how.set_error(std::move(error));
+    else
+      how.set_value();
+    return how;
+  }
+
+  std::exception_ptr error;
 };
 
 // Awaits a task in the fiber that awaits; owns its frame.
@@ -122,17 +164,15 @@ class task_await : protected await_link {
   bool await_ready() const noexcept { return false; }
   template <std::derived_from<promise_base> Promise>
   void await_suspend(std::coroutine_handle<Promise> frame) noexcept {
-    parent = &frame.promise();
-    parent_frame = frame;
-    promise_base& child = promise_here();
-    child.awaited_by = this;
-    child.runs_on = parent->runs_on;
-    child.runs_on->hand_over(child_frame);
+    parent_frame = as_frame(frame);
+    const handle child = awaited();
+    child.promise().awaited_by = this;
+    fiber::current()->hand_over(as_frame(child));
   }
-  T await_resume() { return std::move(promise_here().result).get(); }
+  T await_resume() { return awaited().promise().get(); }
 
  protected:
-  promise<T>& promise_here() const noexcept { return handle::from_address(child_frame.address()).promise(); }
+  handle awaited() const noexcept { return handle::from_address(child_frame.address()); }
 };
 
 }  // namespace detail
@@ -191,29 +231,27 @@ std::invoke_result_t<F&> keeping(F closure) {
   co_return co_await closure();
 }
 
-// A fiber that owns its outermost frame and, once begun, itself.
+// A fiber that, once begun, owns itself.
 template <class T>
 class owning_fiber : public fiber {
  public:
-  using handle = std::coroutine_handle<promise<T>>;
   static void* operator new(std::size_t size) { return memory_pool::take(size); }
   static void operator delete(void* block, std::size_t size) noexcept { memory_pool::give(block, size); }
 
-  owning_fiber(looptask::loop& where, cancel_scope* scope, task<T> work) noexcept
-      : fiber(where, scope), frame_(work.release()) {
-    begin(frame_.promise(), frame_);
+  owning_fiber(looptask::loop& where, cancel_scope* scope, task<T> work) noexcept  // and begins
+      : fiber(where, scope, as_frame(work.release())) {
+    begin();
   }
-  virtual ~owning_fiber() {
-    destroy_frames();
-    frame_.destroy();
-  }
+  virtual ~owning_fiber() = default;
 
  protected:
-  outcome<T> take_result() noexcept { return std::move(frame_.promise().result); }
+  struct later {};
+  owning_fiber(looptask::loop& where, cancel_scope* scope, task<T> work, later) noexcept  // begin() is the caller's
+      : fiber(where, scope, as_frame(work.release())) {}
+  outcome<T> take_result() noexcept {
+    return std::coroutine_handle<promise<T>>::from_address(outermost().address()).promise().take();
+  }
   void discard() noexcept override { delete this; }
-
- private:
-  handle frame_;
 };
 
 template <class T, class F>
@@ -229,14 +267,15 @@ class spawned final : public owning_fiber<T> {
     delete this;  // before the call: whoever is told that the task is over finds nothing of it
     on_done(std::move(how));
   }
-  F on_done_;
+  [[no_unique_address]] F on_done_;
 };
 
-struct report_to_loop {
-  looptask::loop* where;
-  void operator()(outcome<void> how) const {
-    if (!how.ok()) where->report(how.error());
-  }
+class unawaited final : public owning_fiber<void> {
+ public:
+  using owning_fiber::owning_fiber;
+
+ private:
+  void ended() override;  // reports its exception to the loop
 };
 
 // The scope of loop::run(task), cancelled by loop::stop(). Ends what still runs in it when it is left by an exception.
@@ -274,7 +313,7 @@ void spawn(loop& where, task<T> work, F on_done) {
   where.add_resident(*made);
 }
 // Without on_done: its exception goes to loop::on_error.
-inline void spawn(loop& where, task<void> work) { spawn(where, std::move(work), detail::report_to_loop{&where}); }
+void spawn(loop& where, task<void> work);
 // A closure that makes the task, kept as long as it.
 template <detail::task_function F>
 void spawn(loop& where, F closure) {

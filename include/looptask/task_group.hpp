@@ -87,12 +87,12 @@ class group_body_await final : public task_await<void> {
 
   template <std::derived_from<promise_base> Promise>
   void await_suspend(std::coroutine_handle<Promise> frame) noexcept {
-    group_.enter_body(*frame.promise().runs_on);
+    group_.enter_body(*fiber::current());
     task_await<void>::await_suspend(frame);
   }
   void await_resume() {
     group_.leave_body();
-    group_.child_ended(std::move(promise_here().result));
+    group_.child_ended(awaited().promise().take());
   }
 
  private:

@@ -47,6 +47,7 @@ class timer : private detail::timer_links {
   timer() noexcept : loop_(nullptr) {}  // bind() it before it is armed
   explicit timer(loop& where) noexcept : loop_(&where) {}
   void bind(loop& where) noexcept { loop_ = &where; }
+  void preset(monotonic_time when) noexcept { deadline_ = when; }  // while it is not armed: only what deadline() says
   ~timer() { cancel(); }
 
   // On the loop's thread; the timer is no longer armed, may be armed again and may destroy itself. What it throws goes to

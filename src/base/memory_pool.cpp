@@ -11,13 +11,13 @@ struct at_thread_end {
   ~at_thread_end() {
     here.registered = false;
     here.closed = true;
+    here.room = 0;
     for (free_block*& head : here.free) {
       while (free_block* const block = head) {
         head = block->next;
         ::operator delete(block);
       }
     }
-    here.kept = 0;
   }
   void touch() noexcept {}
 };
@@ -30,9 +30,10 @@ void* take_slow(std::size_t size) {
   if (!here.registered && !here.closed) {
     cleaner.touch();
     here.registered = true;
+    here.room = kept_at_most;
   }
-  const std::size_t index = (size + step - 1) / step;
-  void* const block = ::operator new(index < classes ? index * step : size);
+  const std::size_t index = class_of(size);
+  void* const block = ::operator new(index < classes ? bytes_of(index) : size);
   ++here.taken;
   return block;
 }

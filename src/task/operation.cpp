@@ -6,7 +6,8 @@ namespace looptask {
 
 namespace detail {
 
-bool fiber::is_cancelled() const noexcept { return scope_ != nullptr && scope_->is_cancelled(); }
+cancel_scope* fiber::scope() const noexcept { return static_cast<cancel_scope*>(scope_); }
+void fiber::set_scope(cancel_scope* scope) noexcept { scope_ = scope; }
 
 void fiber::strike() noexcept {
   operation* const what = waits_for_;
@@ -15,12 +16,18 @@ void fiber::strike() noexcept {
   wake();
 }
 
-void fiber::begin(promise_base& outermost, std::coroutine_handle<> frame) noexcept {
+fiber::fiber(looptask::loop& where, cancel_scope* scope, frame_handle outermost) noexcept
+    : loop_(where), scope_(scope), next_(outermost) {
   loop_.assert_owner();
-  outermost.runs_on = this;
-  innermost_ = &outermost;
-  next_ = frame;
-  loop_.call_soon(*this);
+}
+
+fiber::~fiber() {
+  LOOPTASK_ASSERT(running != this, "task destroyed from inside");
+  while (await_link* const link = next_.promise().awaited_by) {
+    next_ = link->parent_frame;
+    std::exchange(link->child_frame, nullptr).destroy();  // and with it `link`'s child, but not `link`
+  }
+  next_.destroy();
 }
 
 void fiber::run() {
@@ -28,21 +35,12 @@ void fiber::run() {
   running = this;
   parked_ = false;
   while (!parked_) {
-    const std::coroutine_handle<> frame = std::exchange(next_, nullptr);
+    const frame_handle frame = std::exchange(next_, nullptr);
     LOOPTASK_ASSERT(frame, "a task awaited something that is neither a task nor a looptask::operation");
     frame.resume();
   }
   running = nullptr;
   if (done_) ended();
-}
-
-void fiber::destroy_frames() noexcept {
-  if (done_) return;
-  LOOPTASK_ASSERT(running != this, "task destroyed from inside");
-  while (await_link* const link = innermost_->awaited_by) {
-    innermost_ = link->parent;
-    std::exchange(link->child_frame, nullptr).destroy();  // and with it `link`'s child, but not `link`
-  }
 }
 
 }  // namespace detail
@@ -51,18 +49,6 @@ loop& this_loop() noexcept {
   const detail::fiber* const here = detail::fiber::current();
   LOOPTASK_ASSERT(here != nullptr, "this_loop() outside of a task");
   return here->loop();
-}
-
-void operation::enter_uncancelled() noexcept {
-  fiber_ = detail::fiber::current();
-  LOOPTASK_ASSERT(fiber_ != nullptr, "operation awaited outside of a task");
-}
-
-bool operation::strikes_now() noexcept {
-  enter_uncancelled();
-  if (!fiber_->is_cancelled()) return false;
-  state_ = state::cancelled;
-  return true;
 }
 
 }  // namespace looptask

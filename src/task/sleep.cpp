@@ -5,17 +5,18 @@ namespace looptask::detail {
 bool sleep_await::await_ready() noexcept {
   if (strikes_now()) return true;
   if (relative_) {
-    const duration delay = until_.time_since_epoch();
+    const duration delay = deadline().time_since_epoch();
     if (delay <= duration::zero()) return spend();
-    until_ = where().after(delay);
+    preset(where().after(delay));
+    relative_ = false;
     return false;
   }
-  return until_ <= where().now() && spend();
+  return deadline() <= where().now() && spend();
 }
 
 void sleep_await::start() {
   bind(where());
-  arm(until_);
+  arm(relative_ ? where().now() : deadline());  // a delay of zero, when the turn's budget was spent
 }
 
 bool sleep_await::withdraw() noexcept {

@@ -1,5 +1,7 @@
 #include <looptask/sleep.hpp>
 
+#include <malloc.h>
+
 #include "task/world.hpp"
 
 namespace looptask {
@@ -94,6 +96,33 @@ TEST_F(Sleep, ASleepingTaskIsSmall) {
   const auto frames = memory_pool::live();
   spawn(loop, sleeper());
   EXPECT_EQ(memory_pool::live() - frames, 2);  // its frame and its fiber
+}
+
+#if !defined(__SANITIZE_ADDRESS__) && !defined(__SANITIZE_THREAD__)
+task<> ticks_every_second(monotonic_time next) {
+  while (true) {
+    co_await sleep_until(next);
+    next += seconds(1);
+  }
+}
+
+// All of it, with what the heap adds: the frame, the fiber, the timer.
+TEST_F(Sleep, APeriodicTaskTakesAtMost256Bytes) {
+  constexpr std::size_t tasks = 10'000;
+  const std::size_t heap = mallinfo2().uordblks;
+  for (std::size_t i = 0; i < tasks; ++i) spawn(loop, ticks_every_second(loop.now() + hours(1)));
+  loop.run_once();
+  EXPECT_LE((mallinfo2().uordblks - heap) / tasks, 256U);
+}
+#endif
+
+TEST_F(Sleep, ASleepMayBeAwaitedAgainOnceItIsOver) {
+  loop.run([]() -> task<> {
+    auto nap = sleep_for(seconds(2));
+    co_await nap;
+    co_await nap;  // its instant has passed
+  }());
+  EXPECT_EQ(now(), seconds(2));
 }
 
 }  // namespace
