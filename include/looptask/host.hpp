@@ -16,6 +16,7 @@
 
 #include <looptask/function.hpp>
 #include <looptask/time.hpp>
+#include <looptask/worker_port.hpp>
 
 namespace looptask {
 
@@ -205,6 +206,7 @@ class host {
   virtual ~host() = default;
   // Called once by the loop that takes this host, before anything else; ports that work with threads come home through it.
   virtual void attach(inbox& home) = 0;
+  // Drops queued calls of workers, and waits for those that run and are not abandoned.
   virtual void detach() noexcept = 0;
   virtual clock_port& clock() noexcept = 0;
   virtual reactor_port& reactor() noexcept = 0;
@@ -212,6 +214,7 @@ class host {
   virtual process_port& processes() noexcept = 0;
   virtual random_port& random() noexcept = 0;
   virtual file_port& files() noexcept = 0;
+  virtual worker_port& workers() noexcept = 0;
 };
 
 }  // namespace looptask

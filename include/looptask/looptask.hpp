@@ -4,6 +4,7 @@
 //   #include <looptask/looptask.hpp>
 //   looptask::task<> hello() { co_await looptask::sleep_for(std::chrono::seconds(1)); std::puts("hello"); }
 //   int main() { looptask::real_host host; looptask::loop loop(host); loop.run(hello()); }
+#include <looptask/blocking.hpp>
 #include <looptask/callback.hpp>
 #include <looptask/channel.hpp>
 #include <looptask/condition.hpp>
@@ -22,3 +23,4 @@
 #include <looptask/task_group.hpp>
 #include <looptask/time.hpp>
 #include <looptask/timer.hpp>
+#include <looptask/worker_port.hpp>

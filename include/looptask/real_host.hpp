@@ -1,6 +1,8 @@
 #pragma once
 // The host that is Linux. One for each loop, used on the loop's thread; it must outlive the loop.
 //
+// No thread is started before the first child process or the first blocking call needs one.
+//
 // The loop's thread gets a timer slack of 1 ns while a loop is attached, so that waits end on time; threads and processes that
 // this thread starts inherit it unless they set their own. Signal masks are left alone: watched signals are caught by handlers,
 // which exec resets, so that children inherit neither.
@@ -35,6 +37,7 @@ class real_host final : public host {
   process_port& processes() noexcept override;
   random_port& random() noexcept override;
   file_port& files() noexcept override;
+  worker_port& workers() noexcept override;
 
  private:
   struct ports;

@@ -7,6 +7,7 @@
 #include <csignal>
 #include <optional>
 #include <string_view>
+#include <system_error>
 #include <unordered_map>
 #include <utility>
 
@@ -56,11 +57,11 @@ class real_process_port::home_side final : public child_keeper, public std::enab
  public:
   home_side(reactor_port& reactor, const clock_port& clock) : reactor_(reactor), clock_(clock) {}
 
-  // All that may fail comes before home_ is set: a port that could not be attached is as it was.
+  // What may fail comes before home_ is set: a port that could not be attached is as it was.
   void attach(inbox& home) {
     LOOPTASK_ASSERT(home_ == nullptr, "a process port is attached to one loop at a time");
     boot_id_ = clock_.boot_id();
-    make_threads(home);
+    timer_slack_ = static_cast<unsigned long>(::prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL));
     home_ = &home;
     struct sigaction now {};
     ::sigaction(SIGCHLD, nullptr, &now);
@@ -89,7 +90,10 @@ class real_process_port::home_side final : public child_keeper, public std::enab
     auto child = std::make_shared<supervised_child>(*this, ticket, events, mark_of(spec));
     children_.emplace(ticket, child);
     try {
+      make_threads();
       launcher_->begin(ticket, std::move(spec));
+    } catch (const std::system_error& e) {
+      fail_later(ticket, e.code().value());
     } catch (...) {
       children_.erase(ticket);
       throw;
@@ -112,6 +116,7 @@ class real_process_port::home_side final : public child_keeper, public std::enab
     const std::uint64_t ticket = what.ticket;
     searches_.emplace(ticket, std::move(done));
     try {
+      make_threads();
       sweeper_->begin(std::move(what));
     } catch (...) {
       searches_.erase(ticket);
@@ -133,8 +138,11 @@ class real_process_port::home_side final : public child_keeper, public std::enab
   // child_keeper
   reactor_port& reactor() noexcept override { return reactor_; }
   const clock_port& clock() const noexcept override { return clock_; }
-  bool withdraw(std::uint64_t ticket) override { return launcher_->withdraw(ticket); }
-  void stop(std::uint64_t ticket) noexcept override { launcher_->stop(ticket); }
+  // A start that failed for want of threads has no launcher to ask.
+  bool withdraw(std::uint64_t ticket) override { return launcher_ && launcher_->withdraw(ticket); }
+  void stop(std::uint64_t ticket) noexcept override {
+    if (launcher_) launcher_->stop(ticket);
+  }
   void sweep(std::uint64_t ticket, process_sweeper::session which) override { sweeper_->begin({ticket, {which}, {}, which}); }
   void later(std::uint64_t ticket, void (supervised_child::*step)()) override {
     home_->post([weak = weak_from_this(), ticket, step] {
@@ -145,17 +153,17 @@ class real_process_port::home_side final : public child_keeper, public std::enab
   void forget(std::uint64_t ticket) noexcept override { children_.erase(ticket); }
 
  private:
-  // At once, and not when they are first needed: that may be the moment in which no thread can be made any more, and then
-  // nothing could be killed either.
-  void make_threads(inbox& home) {
-    const auto timer_slack = static_cast<unsigned long>(::prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL));
-    sweeper_.emplace(kill_bound, [weak = weak_from_this(), home = &home](std::uint64_t ticket, int killed, int left) {
+  // All of them before the first child, and not when each is needed: that may be the moment in which no thread can be made any
+  // more, and then nothing could be killed either. Who starts no child has no thread.
+  void make_threads() {
+    if (launcher_) return;
+    sweeper_.emplace(kill_bound, [weak = weak_from_this(), home = home_](std::uint64_t ticket, int killed, int left) {
       home->post([weak, ticket, killed, left] {
         if (const auto self = weak.lock()) self->on_swept(ticket, killed, left);
       });
     });
     try {
-      launcher_.emplace(timer_slack, [weak = weak_from_this(), home = &home](std::uint64_t ticket, launched child) {
+      launcher_.emplace(timer_slack_, [weak = weak_from_this(), home = home_](std::uint64_t ticket, launched child) {
         home->post([weak, ticket, child = std::move(child)]() mutable {
           if (const auto self = weak.lock()) self->on_launched(ticket, std::move(child));
         });
@@ -164,6 +172,12 @@ class real_process_port::home_side final : public child_keeper, public std::enab
       sweeper_.reset();
       throw;
     }
+  }
+
+  void fail_later(std::uint64_t ticket, int error) {
+    home_->post([weak = weak_from_this(), ticket, error] {
+      if (const auto self = weak.lock()) self->on_launched(ticket, {error, "start a thread"});
+    });
   }
 
   std::shared_ptr<supervised_child> find(std::uint64_t ticket) {
@@ -188,6 +202,7 @@ class real_process_port::home_side final : public child_keeper, public std::enab
   const clock_port& clock_;
   inbox* home_ = nullptr;
   std::string boot_id_;
+  unsigned long timer_slack_ = 0;  // nanoseconds; of the loop's thread before it was attached, for children
   std::uint64_t last_ticket_ = 0;
   std::size_t started_ = 0;
   std::size_t failed_ = 0;

@@ -36,7 +36,8 @@ class real_process_port final : public process_port {
 
   // Before the loop's thread changes its timer slack: children get the slack it has now. Also sees to it that the exit of
   // children can be waited for (an inherited "ignore" of SIGCHLD would reap them unseen). Throws std::system_error if /proc
-  // cannot be read or no thread can be made; the port is as before then.
+  // cannot be read; the port is as before then. Starts no thread: that comes with the first spawn or search. A spawn for which
+  // no thread can be made fails by on_spawn_failed, a search throws std::system_error.
   void attach(inbox& home);
   // Stops the threads, and waits up to a second for the end of children that were sent KILL. A child that still runs is
   // nobody's from here on: whoever closes a loop ends its children first.

@@ -9,6 +9,7 @@
 #include "host/system_files.hpp"
 #include "host/system_random.hpp"
 #include "host/system_signals.hpp"
+#include "host/system_workers.hpp"
 
 namespace looptask {
 
@@ -19,6 +20,7 @@ struct real_host::ports {
   real_process_port processes{reactor, clock};
   system_random random;
   system_files files;
+  system_workers workers{clock};
   bool attached = false;
   unsigned long slack_before = 0;  // nanoseconds
 };
@@ -30,13 +32,20 @@ void real_host::raise_descriptor_limit() noexcept { looptask::raise_descriptor_l
 
 void real_host::attach(inbox& home) {
   LOOPTASK_ASSERT(!ports_->attached, "host taken by a second loop");
-  ports_->processes.attach(home);  // may fail: nothing is changed then. Its threads keep the ordinary slack
+  ports_->processes.attach(home);  // may fail: nothing is changed then. Children get the slack of now
+  try {
+    ports_->workers.attach(home);
+  } catch (...) {
+    ports_->processes.detach();
+    throw;
+  }
   ports_->slack_before = static_cast<unsigned long>(::prctl(PR_GET_TIMERSLACK, 0UL, 0UL, 0UL, 0UL));
   ::prctl(PR_SET_TIMERSLACK, 1UL, 0UL, 0UL, 0UL);
   ports_->attached = true;
 }
 
 void real_host::detach() noexcept {
+  ports_->workers.detach();
   ports_->processes.detach();
   ports_->signals.stop();
   ports_->clock.stop();
@@ -50,5 +59,6 @@ signal_port& real_host::signals() noexcept { return ports_->signals; }
 process_port& real_host::processes() noexcept { return ports_->processes; }
 random_port& real_host::random() noexcept { return ports_->random; }
 file_port& real_host::files() noexcept { return ports_->files; }
+worker_port& real_host::workers() noexcept { return ports_->workers; }
 
 }  // namespace looptask

@@ -23,7 +23,12 @@ bool ignored_by_default(int signal) { return signal == SIGCHLD || signal == SIGC
 }  // namespace
 
 world::world(std::uint64_t seed, instant wall0)
-    : seed_(seed), wall0_(wall0), random_(seed), chance_(~seed), processes_(*this) {}
+    : seed_(seed),
+      wall0_(wall0),
+      random_(seed),
+      chance_(~seed),
+      processes_(*this),
+      workers_(agenda_, seed ^ 0x776f726b657273U, now_, *this) {}
 
 world::~world() { LOOPTASK_ASSERT(home_ == nullptr, "a loop outlives its world"); }
 
@@ -109,11 +114,13 @@ sim::statistics world::statistics() const noexcept { return {waits_, events_, pr
 void world::attach(inbox& home) {
   LOOPTASK_ASSERT(home_ == nullptr, "a host belongs to one loop at a time");
   home_ = &home;
+  workers_.attach(home);
   woken_.store(false, std::memory_order_relaxed);
   trace_.record(now_, "attach");
 }
 
 void world::detach() noexcept {
+  workers_.detach();
   home_ = nullptr;
   wall_step_.reset();
   signals_.handlers.clear();
@@ -198,6 +205,7 @@ bool world::wait(std::optional<monotonic_time> until) {
   if (!crashes_.empty() && *crashes_.begin() <= now_) {
     crashes_.erase(crashes_.begin());
     trace_.record(now_, "crash");
+    workers_.crash();
     throw crash("sim: the service crashes at " + when(now_));
   }
   return ran != 0;

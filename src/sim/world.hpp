@@ -41,6 +41,7 @@
 #include "sim/program.hpp"
 #include "sim/random.hpp"
 #include "sim/trace.hpp"
+#include "sim/workers.hpp"
 
 namespace looptask::sim {
 
@@ -120,6 +121,7 @@ class world final : public host, private clock_port, private reactor_port {
   process_port& processes() noexcept override { return processes_; }
   random_port& random() noexcept override { return random_; }
   file_port& files() noexcept override { return files_; }
+  worker_port& workers() noexcept override { return workers_; }
 
  private:
   friend class virtual_processes;
@@ -172,6 +174,7 @@ class world final : public host, private clock_port, private reactor_port {
   seeded_random chance_;  // what the world itself leaves to chance; apart, so that it does not depend on the program's draws
   memory_files files_;
   virtual_processes processes_;
+  virtual_workers workers_;
   std::uint64_t waits_ = 0;
   std::uint64_t events_ = 0;
 };

@@ -31,6 +31,7 @@ class computing_world final : public host, private clock_port, private reactor_p
   process_port& processes() noexcept override { return world_.processes(); }
   random_port& random() noexcept override { return world_.random(); }
   file_port& files() noexcept override { return world_.files(); }
+  worker_port& workers() noexcept override { return world_.workers(); }
 
  private:
   monotonic_time monotonic() const noexcept override { return now(); }
