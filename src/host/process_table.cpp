@@ -59,6 +59,7 @@ bool for_each_name(const char* path, Take take) {
 }  // namespace
 
 std::uint64_t start_time_at(duration boot) noexcept {
+  if (boot < duration(0)) return 0;  // before there was anything
   const auto per_second = static_cast<std::uint64_t>(::sysconf(_SC_CLK_TCK));
   const auto whole = std::chrono::floor<std::chrono::seconds>(boot);
   const auto rest = static_cast<std::uint64_t>((boot - whole).count());
