@@ -41,7 +41,9 @@ namespace detail {
 class group_child final : public owning_fiber<void> {
  public:
   group_child(task_group& group, looptask::loop& where, task<void> work) noexcept
-      : owning_fiber(where, &group.scope_, std::move(work)), group_(group) {}
+      : owning_fiber(where, &group.scope_, std::move(work), later{}), group_(group) {}
+
+  using owning_fiber::begin;
 
  private:
   void ended() override {
@@ -56,7 +58,8 @@ class group_child final : public owning_fiber<void> {
 
 }  // namespace detail
 
-task_group::task_group() noexcept : scope_(this_loop()) {
+task_group::task_group(std::size_t limit) noexcept : scope_(this_loop()), limit_(limit) {
+  LOOPTASK_ASSERT(limit > 0, "task group of which no child may run (the limit is at least 1)");
   scope_.attach_to(detail::fiber::current()->scope());
   scope_.of_group_ = true;
 }
@@ -64,9 +67,47 @@ task_group::task_group() noexcept : scope_(this_loop()) {
 // Children are left only if the frame of the group is destroyed with its loop.
 task_group::~task_group() { scope_.end_fibers(); }
 
-void task_group::start(task<void> child) {
-  scope_.fibers_.push_back(*new detail::group_child(*this, scope_.loop_, std::move(child)));
+detail::group_child& task_group::make_child(task<void> work) {
+  auto& made = *new detail::group_child(*this, scope_.loop_, std::move(work));
+  scope_.fibers_.push_back(made);
+  return made;
+}
+
+void task_group::begin(detail::group_child& child) noexcept {
   ++running_;
+  ++started_;
+  child.begin();
+}
+
+void task_group::start(task<void> child) {
+  detail::group_child& made = make_child(std::move(child));
+  if (running_ < limit_) return begin(made);
+  queued_.push_back(made);
+  ++queued_count_;
+  ++queued_ever_;
+}
+
+void task_group::fill_places() {
+  while (running_ < limit_) {
+    detail::group_start_await* const waiter = waiting_.front();
+    if (waiter != nullptr && waiter->after_ <= unqueued_ever_) {
+      waiter->leave();
+      waiter->decide();
+      waiter->complete();
+      continue;
+    }
+    auto* const child = static_cast<detail::group_child*>(queued_.pop_front());
+    if (child == nullptr) return;
+    --queued_count_;
+    ++unqueued_ever_;
+    if (!scope_.is_cancelled()) {
+      begin(*child);
+    } else {
+      ++refused_;
+      gave_way_ = true;
+      delete child;
+    }
+  }
 }
 
 void task_group::enter_body(detail::fiber& by) noexcept {
@@ -80,6 +121,7 @@ void task_group::leave_body() noexcept {
 
 void task_group::child_ended(outcome<void> how) {
   if (!how.ok()) failed(how.error());
+  fill_places();
   if (running_ == 0 && joining_ != nullptr) std::exchange(joining_, nullptr)->complete();
 }
 
@@ -98,4 +140,55 @@ void task_group::throw_what_failed() {
   if (gave_way_ && scope_.parent_ != nullptr && scope_.parent_->is_cancelled()) throw cancelled();
 }
 
+detail::group_start_await task_group::start_when_free(task<void> child) noexcept {
+  return detail::group_start_await(*this, std::move(child));
+}
+
+namespace detail {
+
+group_start_await::~group_start_await() { leave(); }
+
+bool group_start_await::await_ready() {
+  LOOPTASK_ASSERT(child_, "an empty task was to be started in a task group");
+  if (strikes_now()) {
+    ++group_.refused_;
+    return true;
+  }
+  if (group_.running_ >= group_.limit_ || !spend()) return false;
+  decide();
+  return true;
+}
+
+void group_start_await::start() {
+  if (group_.running_ < group_.limit_) {  // the turn's budget was spent, not the places
+    decide();
+    return complete();
+  }
+  after_ = group_.queued_ever_;
+  group_.waiting_.push_back(*this);
+  ++group_.waiting_count_;
+}
+
+void group_start_await::decide() noexcept {
+  begun_ = !group_.scope_.is_cancelled();
+  if (begun_) {
+    group_.begin(group_.make_child(std::move(child_)));
+  } else {
+    ++group_.refused_;
+  }
+}
+
+void group_start_await::leave() noexcept {
+  if (!linked()) return;
+  unlink();
+  --group_.waiting_count_;
+}
+
+bool group_start_await::withdraw() noexcept {
+  leave();
+  ++group_.refused_;
+  return true;
+}
+
+}  // namespace detail
 }  // namespace looptask
