@@ -98,11 +98,21 @@ struct process_identity {
   bool operator==(const process_identity&) const = default;
 };
 
-// An empty argv and a relative workdir are misuse: every port asserts.
+// How far the killing of a child reaches; later ones reach further.
+enum class containment_tier : std::uint8_t {
+  session,  // all of its session: what calls setsid is out of reach
+  tree,     // all that comes from it, whatever session it is in. A guard process stands between us and the child
+};
+
+// An empty argv and a relative workdir are misuse: every port asserts. So is end_with_us without containment.
 struct process_spec {
   std::vector<std::string> argv;  // argv[0] without a slash is searched in the PATH of `env`
   std::vector<std::string> env;   // "NAME=value", the whole environment of the child
   std::string workdir;            // absolute
+  // The least that will do: where it cannot be had, the spawn fails. child_process::tier() says what is in force.
+  containment_tier containment = containment_tier::session;
+  // From `tree` on: when this process ends, however it does, or its loop goes, all that comes from the child is killed.
+  bool end_with_us = false;
 };
 
 struct process_exit {
@@ -110,7 +120,8 @@ struct process_exit {
   std::optional<int> code;  // exactly one of code and signal; neither if something else in this process took the status
   std::optional<int> signal;
   microseconds cpu{0};  // user + system, of the main process and what it waited for
-  // Bytes; 0: not known, it stayed below our own peak (Linux counts what a child shared with us before it became its program).
+  // Bytes; 0: not known. With `session`, what stays below our own peak is not: Linux counts in what a child shared with us
+  // before it became its program.
   std::int64_t max_rss = 0;
 };
 
@@ -139,17 +150,23 @@ class child_process {
   // reported all the same. What has come meanwhile follows on the loop, never from inside this call. std::system_error if the
   // kernel lacks memory.
   virtual void hold_output(bool hold) = 0;
-  // KILL to every process of the child's session, again and again until none is left; then `done` on the loop's thread, never
-  // from inside this call. `killed`: how many processes other than the main one had to be killed. `left`: how many would not
-  // die within the port's bound; with 0, on_exit has been called before, or on_spawn_failed: a start that hangs (a program on a
-  // dead file system) is stopped, with ETIMEDOUT after the same bound at the latest, and its program will not run.
+  // KILL to every process of the child's session, or of its tree if that is the tier, again and again until none is left; then
+  // `done` on the loop's thread, never from inside this call. `killed`: how many processes other than the main one had to be
+  // killed. `left`: how many would not die within the port's bound; with 0, on_exit has been called before, or on_spawn_failed:
+  // a start that hangs (a program on a dead file system) is stopped, with ETIMEDOUT after the same bound at the latest, and its
+  // program will not run.
   virtual void kill_session(unique_function<void(int killed, int left)> done) = 0;
+  // How far kill_session reaches. It may come to be less than was asked for: somebody who kills the guard of a tree frees what
+  // has left the session, and how the child ends will not be known.
+  virtual containment_tier tier() const noexcept = 0;
 };
 
 class process_port {
  public:
   // Never blocks the loop. `events` must outlive the child_process.
   virtual std::unique_ptr<child_process> spawn(process_spec spec, process_events& events) = 0;
+  // The furthest that a spec may ask for here.
+  virtual containment_tier containment() const noexcept = 0;
   // What an earlier life of the service left behind: every process that carries LOOPTASK_RUN_ID=`run_id` in its
   // environment, and every process of the session of `who`. KILL until none is left. `done` on the loop's thread.
   //

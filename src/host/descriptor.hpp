@@ -27,6 +27,7 @@ class descriptor {
 
   int get() const noexcept { return fd_; }
   explicit operator bool() const noexcept { return fd_ >= 0; }
+  int release() noexcept { return std::exchange(fd_, -1); }  // the caller closes it
   // Linux frees the number even when close() reports an error, so there is nothing to repeat.
   void reset() noexcept {
     if (const int fd = std::exchange(fd_, -1); fd >= 0) ::close(fd);

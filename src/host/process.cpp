@@ -15,12 +15,16 @@
 #include "host/process_launcher.hpp"
 #include "host/process_sweep.hpp"
 #include "host/process_table.hpp"
+#include "host/reminders.hpp"
 
 namespace looptask {
 namespace {
 
 // After this long without dying, a process is reported instead of waited for.
 constexpr std::chrono::seconds kill_bound(5);
+
+// A shim that has not said by then that it is done, one way or the other, is killed in its turn.
+constexpr std::chrono::seconds shim_bound = kill_bound + std::chrono::seconds(1);
 
 // What was killed just before the loop went gets this long to die, so that it can be reaped.
 constexpr std::chrono::seconds last_wait(1);
@@ -44,6 +48,7 @@ class handle final : public child_process {
   void signal_group(int signal) noexcept override { child_->signal_group(signal); }
   void hold_output(bool hold) override { child_->hold_output(hold); }
   void kill_session(unique_function<void(int killed, int left)> done) override { child_->kill_session(std::move(done)); }
+  containment_tier tier() const noexcept override { return child_->tier(); }
 
  private:
   std::shared_ptr<supervised_child> child_;
@@ -55,7 +60,11 @@ class handle final : public child_process {
 // detach() finds nobody.
 class real_process_port::home_side final : public child_keeper, public std::enable_shared_from_this<home_side> {
  public:
-  home_side(reactor_port& reactor, const clock_port& clock) : reactor_(reactor), clock_(clock) {}
+  home_side(reactor_port& reactor, const clock_port& clock)
+      : reactor_(reactor),
+        clock_(clock),
+        reminders_(reactor, clock, shim_bound,
+                   [this](std::uint64_t ticket, std::uint32_t sweep) { on_overdue(ticket, sweep); }) {}
 
   // What may fail comes before home_ is set: a port that could not be attached is as it was.
   void attach(inbox& home) {
@@ -79,6 +88,7 @@ class real_process_port::home_side final : public child_keeper, public std::enab
     for (const auto& [ticket, child] : children_) child->detach(until);
     children_.clear();
     searches_.clear();
+    reminders_.end();
     home_ = nullptr;
   }
 
@@ -86,11 +96,15 @@ class real_process_port::home_side final : public child_keeper, public std::enab
     LOOPTASK_ASSERT(home_ != nullptr, "spawn needs a loop: attach() first");
     LOOPTASK_ASSERT(!spec.argv.empty(), "spawn needs a program: argv is empty");
     LOOPTASK_ASSERT(spec.workdir.starts_with('/'), "spawn needs an absolute workdir");
+    const bool contained = spec.containment != containment_tier::session;
+    LOOPTASK_ASSERT(contained || !spec.end_with_us, "end_with_us needs containment: a session has nobody to see to it");
     const std::uint64_t ticket = ++last_ticket_;
-    auto child = std::make_shared<supervised_child>(*this, ticket, events, mark_of(spec));
+    supervised_child::nature what{mark_of(spec), spec.containment, spec.end_with_us};
+    auto child = std::make_shared<supervised_child>(*this, ticket, events, std::move(what));
     children_.emplace(ticket, child);
     try {
       make_threads();
+      if (contained) reminders_.begin();
       launcher_->begin(ticket, std::move(spec));
     } catch (const std::system_error& e) {
       fail_later(ticket, e.code().value());
@@ -144,6 +158,8 @@ class real_process_port::home_side final : public child_keeper, public std::enab
     if (launcher_) launcher_->stop(ticket);
   }
   void sweep(std::uint64_t ticket, process_sweeper::session which) override { sweeper_->begin({ticket, {which}, {}, which}); }
+  std::chrono::milliseconds time_to_kill() const noexcept override { return kill_bound; }
+  void remind(std::uint64_t ticket, std::uint32_t sweep) override { reminders_.add(ticket, sweep); }
   void later(std::uint64_t ticket, void (supervised_child::*step)()) override {
     home_->post([weak = weak_from_this(), ticket, step] {
       const auto self = weak.lock();
@@ -193,6 +209,10 @@ class real_process_port::home_side final : public child_keeper, public std::enab
     known->on_launched(std::move(child), boot_id_);
   }
 
+  void on_overdue(std::uint64_t ticket, std::uint32_t sweep) {
+    if (const auto child = find(ticket)) child->on_overdue(sweep);
+  }
+
   void on_swept(std::uint64_t ticket, int killed, int left) {
     if (auto search = searches_.extract(ticket)) return search.mapped()(killed, left);
     if (const auto child = find(ticket)) child->on_swept(killed, left);
@@ -208,6 +228,7 @@ class real_process_port::home_side final : public child_keeper, public std::enab
   std::size_t failed_ = 0;
   std::unordered_map<std::uint64_t, std::shared_ptr<supervised_child>> children_;
   std::unordered_map<std::uint64_t, unique_function<void(int killed, int left)>> searches_;
+  reminders reminders_;
   std::optional<process_launcher> launcher_;
   std::optional<process_sweeper> sweeper_;
 };
@@ -227,6 +248,10 @@ std::unique_ptr<child_process> real_process_port::spawn(process_spec spec, proce
 
 void real_process_port::kill_leftovers(std::vector<leftover> runs, unique_function<void(int killed, int left)> done) {
   home_->kill_leftovers(std::move(runs), std::move(done));
+}
+
+containment_tier real_process_port::containment() const noexcept {
+  return shim_program() >= 0 ? containment_tier::tree : containment_tier::session;
 }
 
 process_statistics real_process_port::statistics() const noexcept { return home_->statistics(); }

@@ -44,6 +44,7 @@ class real_process_port final : public process_port {
   void detach() noexcept;
 
   std::unique_ptr<child_process> spawn(process_spec spec, process_events& events) override;
+  containment_tier containment() const noexcept override;
   void kill_leftovers(std::vector<leftover> runs, unique_function<void(int killed, int left)> done) override;
 
   process_statistics statistics() const noexcept;

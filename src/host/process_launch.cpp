@@ -2,6 +2,7 @@
 
 #include <fcntl.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -22,14 +23,11 @@
 namespace looptask {
 namespace {
 
-enum class step : int { stopped, session, signals, input, output, workdir, descriptors, limit, exec };
+using shim_protocol::news;
+using shim_protocol::report;
+using shim_protocol::step;
 
-struct failure {
-  step where;
-  int error;
-};
-
-// Everything the child needs, laid out before it exists.
+// Everything the child needs, laid out before it exists. With a shim the child is the shim.
 struct child_plan {
   const char* program;
   char* const* argv;
@@ -37,29 +35,35 @@ struct child_plan {
   const char* workdir;
   int input;
   int output;
-  int status;             // close-on-exec: its end of file says that the program runs
+  int status;             // close-on-exec: its end of file says that the program runs; the channel of a shim
+  int shim;               // its program; -1: none
   const rlimit64* limit;  // of descriptors; nullptr: the inherited one
   bool (*may_go_on)(void* control, pid_t self);
   void* control;
 };
 
-// Where the child keeps its end of the status pipe.
+// Where the child keeps its end of the status pipe, and the program of the shim.
 constexpr int status_place = STDERR_FILENO + 1;
+constexpr int shim_place = status_place + 1;
+static_assert(status_place == shim_protocol::channel);
 
 // ---- between vfork and exec: system calls only, no allocation, no lock, nothing that a sanitizer or a user hooks ----
 
 [[noreturn]] void give_up(const child_plan& plan, step where) noexcept {
-  const failure report{where, errno};
+  report what;
+  what.what = news::failed;
+  what.code = static_cast<std::int32_t>(where);
+  what.value = errno;
   ssize_t written = 0;
   do {
-    written = ::write(plan.status, &report, sizeof report);
+    written = ::write(plan.status, &what, sizeof what);
   } while (written < 0 && errno == EINTR);
   ::_exit(127);
 }
 
 // Handlers are reset by exec, ignored signals are not. The raw call also reaches the two numbers that the C library keeps for
 // itself. An all-zero structure is SIG_DFL on every architecture; 64 bytes hold the kernel's structure on all of them.
-bool reset_signals() noexcept {
+bool reset_signals(bool keep_blocked) noexcept {
   constexpr int last_signal = 64;
   constexpr std::size_t mask_size = 8;
   alignas(long) const std::array<char, 64> to_default{};
@@ -67,6 +71,7 @@ bool reset_signals() noexcept {
     if (number == SIGKILL || number == SIGSTOP) continue;
     if (::syscall(SYS_rt_sigaction, number, to_default.data(), nullptr, mask_size) != 0) return false;
   }
+  if (keep_blocked) return true;
   const std::uint64_t nothing = 0;
   return ::syscall(SYS_rt_sigprocmask, SIG_SETMASK, &nothing, nullptr, mask_size) == 0;
 }
@@ -78,13 +83,21 @@ bool reset_signals() noexcept {
   ::umask(022);
   if (::dup2(plan.input, STDIN_FILENO) < 0) give_up(plan, step::input);
   if (::dup2(plan.output, STDOUT_FILENO) < 0 || ::dup2(plan.output, STDERR_FILENO) < 0) give_up(plan, step::output);
-  if (plan.status != status_place && ::dup3(plan.status, status_place, O_CLOEXEC) < 0) give_up(plan, step::descriptors);
+  const bool with_shim = plan.shim >= 0;
+  const int status_flags = with_shim ? 0 : O_CLOEXEC;
+  if (plan.status != status_place && ::dup3(plan.status, status_place, status_flags) < 0) give_up(plan, step::descriptors);
   plan.status = status_place;
+  if (with_shim && ::dup3(plan.shim, shim_place, O_CLOEXEC) < 0) give_up(plan, step::shim);
   // Before the first step that may hang: a child that does would keep open the pipes of others that start meanwhile.
-  if (::syscall(SYS_close_range, status_place + 1U, ~0U, 0U) != 0) give_up(plan, step::descriptors);
-  if (::chdir(plan.workdir) != 0) give_up(plan, step::workdir);
-  if (!reset_signals()) give_up(plan, step::signals);
+  const unsigned first_unused = with_shim ? shim_place + 1U : status_place + 1U;
+  if (::syscall(SYS_close_range, first_unused, ~0U, 0U) != 0) give_up(plan, step::descriptors);
+  if (!with_shim && ::chdir(plan.workdir) != 0) give_up(plan, step::workdir);
+  if (!reset_signals(with_shim)) give_up(plan, step::signals);
   if (plan.limit != nullptr && ::syscall(SYS_prlimit64, 0, RLIMIT_NOFILE, plan.limit, nullptr) != 0) give_up(plan, step::limit);
+  if (with_shim) {
+    ::syscall(SYS_execveat, shim_place, "", plan.argv, plan.envp, AT_EMPTY_PATH);
+    give_up(plan, step::shim);
+  }
   ::execve(plan.program, plan.argv, plan.envp);
   give_up(plan, step::exec);
 }
@@ -98,10 +111,10 @@ bool reset_signals() noexcept {
 
 // ---- before and after, in the parent ----
 
-// The lowest three numbers are the child's own; a descriptor that landed there (ours were closed) would be overwritten.
-bool lift(descriptor& fd) {
-  if (!fd || fd.get() > STDERR_FILENO) return static_cast<bool>(fd);
-  fd = descriptor(::fcntl(fd.get(), F_DUPFD_CLOEXEC, STDERR_FILENO + 1));
+// The lowest numbers are the child's own; a descriptor that landed there (ours were closed) would be overwritten.
+bool lift(descriptor& fd, int lowest = STDERR_FILENO + 1) {
+  if (!fd || fd.get() >= lowest) return static_cast<bool>(fd);
+  fd = descriptor(::fcntl(fd.get(), F_DUPFD_CLOEXEC, lowest));
   return static_cast<bool>(fd);
 }
 
@@ -172,9 +185,10 @@ bool exists(const std::string& program, const std::string& workdir) {
 }
 
 constexpr const char* stopped_words = "stopped before it was started";
+constexpr const char* shim_words = "the shim that containment needs";
 
-std::string describe(const failure& what, const process_spec& spec, const std::string& program) {
-  switch (what.where) {
+std::string describe(const report& what, const process_spec& spec, const std::string& program) {
+  switch (static_cast<step>(what.code)) {
     case step::stopped:
       return stopped_words;
     case step::session:
@@ -191,18 +205,20 @@ std::string describe(const failure& what, const process_spec& spec, const std::s
       return "close_range";
     case step::limit:
       return "limit of descriptors";
+    case step::shim:
+      return shim_words;
     case step::exec:
       break;
   }
   // The kernel says ENOENT for a script whose interpreter is missing, too.
-  if (what.error == ENOENT && exists(program, spec.workdir))
+  if (what.value == ENOENT && exists(program, spec.workdir))
     return "exec " + program + " (the file is there, its interpreter is not)";
   return "exec " + program;
 }
 
 // False: the end of file came first, so the program runs.
-bool read_failure(int fd, failure& report) noexcept {
-  return read_some(fd, &report, sizeof report) == static_cast<ssize_t>(sizeof report);
+bool read_failure(int fd, report& what) noexcept {
+  return read_some(fd, &what, sizeof what) == static_cast<ssize_t>(sizeof what);
 }
 
 void reap(std::int32_t pid) noexcept {
@@ -232,15 +248,20 @@ launched::launched(launched&& other) noexcept
       pid_(std::exchange(other.pid_, -1)),
       start_time_(other.start_time_),
       pidfd_(std::move(other.pidfd_)),
-      output_(std::move(other.output_)) {}
+      output_(std::move(other.output_)),
+      shim_(std::move(other.shim_)) {}
 
 launched::~launched() {
-  if (pid_ > 0) kill_and_reap(pid_);
+  if (pid_ <= 0) return;
+  if (shim_)
+    shim_.end_tree();
+  else
+    kill_and_reap(pid_);
 }
 
 launched::descriptors launched::release() noexcept {
   pid_ = -1;
-  return {std::move(pidfd_), std::move(output_)};
+  return {std::move(pidfd_), std::move(output_), std::move(shim_)};
 }
 
 void launch_control::stop() noexcept {
@@ -267,6 +288,131 @@ void launch_control::child_is_settled() noexcept {
   pid_ = 0;
 }
 
+// The two ways to a child, from what has been prepared for both.
+class launching {
+ public:
+  launching(const process_spec& spec, launch_control& control, child_plan plan, pipe_ends output)
+      : spec_(spec), control_(control), plan_(plan), output_(std::move(output)), envp_(pointers(spec.env)) {
+    plan_.envp = envp_.data();
+    plan_.control = &control_;
+    plan_.shim = -1;
+  }
+
+  launched alone() {
+    std::optional<pipe_ends> status = open_pipe();
+    if (!status) return {errno, "pipe"};
+    const std::vector<char*> argv = pointers(spec_.argv);
+    plan_.argv = argv.data();
+    plan_.workdir = spec_.workdir.c_str();
+    plan_.status = status->writing.get();
+    plan_.may_go_on = [](void* of, pid_t self) { return static_cast<launch_control*>(of)->child_may_go_on(self); };
+    if (control_.stopped_) return {ECANCELED, stopped_words};
+    const pid_t pid = start(plan_);
+    if (pid < 0) return {errno, "fork"};
+    control_.child_is_there(pid);
+    output_.writing.reset();
+    status->writing.reset();
+
+    report failure;
+    const bool failed = read_failure(status->reading.get(), failure);
+    control_.child_is_settled();
+    if (failed) {
+      reap(pid);
+      return {failure.value, describe(failure, spec_, plan_.program)};
+    }
+    // Safe until we reap it ourselves: a child keeps its pid that long.
+    descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
+    if (!pidfd) {
+      const int error = errno;
+      kill_and_reap(pid);
+      return {error, "pidfd_open"};
+    }
+    const std::optional<process_entry> about = read_process(pid);
+    if (!about) {
+      const int error = errno;
+      kill_and_reap(pid);
+      return {error, "read /proc/" + std::to_string(pid) + "/stat"};
+    }
+    // The pipe ends in the same way when the child was killed on its way to the program.
+    if (control_.stopped_ && !about->executed) {
+      kill_and_reap(pid);
+      return {ECANCELED, stopped_words};
+    }
+    return {pid, about->start_time, std::move(pidfd), std::move(output_.reading)};
+  }
+
+  launched with_shim() {
+    plan_.shim = shim_program();
+    if (plan_.shim < 0) return {errno, shim_words};
+    std::array<int, 2> ends{};
+    if (::socketpair(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0, ends.data()) != 0) return {errno, "socketpair"};
+    descriptor ours(ends[0]);
+    descriptor theirs(ends[1]);
+    if (!lift(ours) || !lift(theirs, shim_place + 1)) return {errno, "socketpair"};
+    std::vector<std::string> arguments{"looptask-shim", spec_.end_with_us ? std::string(1, shim_protocol::end_with_owner) : "-",
+                                       spec_.workdir, plan_.program};
+    arguments.insert(arguments.end(), spec_.argv.begin(), spec_.argv.end());
+    const std::vector<char*> argv = pointers(arguments);
+    plan_.argv = argv.data();
+    plan_.status = theirs.get();
+    // The shim does not hang, and is not to be killed: the program it starts would be out of reach.
+    plan_.may_go_on = [](void* of, pid_t) { return static_cast<launch_control*>(of)->child_may_go_on(0); };
+    if (control_.stopped_) return {ECANCELED, stopped_words};
+    const pid_t pid = start(plan_);
+    if (pid < 0) return {errno, "fork"};
+    output_.writing.reset();
+    theirs.reset();
+    return settle(shim_line(pid, std::move(ours)));
+  }
+
+ private:
+  // Until it runs or has failed. The shim keeps its child until it is told otherwise, so its pid is safe as long as the shim
+  // is.
+  launched settle(shim_line shim) {
+    descriptor pidfd;
+    int pidfd_error = 0;
+    std::int32_t child = 0;
+    report now;
+    shim_line::heard heard = shim.wait(now, std::nullopt);
+    if (heard == shim_line::heard::news && now.what == news::born) {
+      child = now.pid;
+      pidfd = descriptor(static_cast<int>(::syscall(SYS_pidfd_open, child, 0)));
+      pidfd_error = errno;
+      control_.child_is_there(child);
+      heard = shim.wait(now, std::nullopt);
+    }
+    control_.child_is_settled();
+    if (heard != shim_line::heard::news || now.what == news::failed) {
+      if (pidfd) ::syscall(SYS_pidfd_send_signal, pidfd.get(), SIGKILL, nullptr, 0);
+      shim.kill();
+      shim.bury();
+      if (heard == shim_line::heard::news) return {now.value, describe(now, spec_, plan_.program)};
+      return {ECANCELED, "its shim was killed"};
+    }
+    if (!pidfd) {
+      shim.end_tree();
+      return {pidfd_error, "pidfd_open"};
+    }
+    const std::optional<process_entry> about = read_process(child);
+    if (!about) {
+      const int error = errno;
+      shim.end_tree();
+      return {error, "read /proc/" + std::to_string(child) + "/stat"};
+    }
+    if (control_.stopped_ && !about->executed) {
+      shim.end_tree();
+      return {ECANCELED, stopped_words};
+    }
+    return {child, about->start_time, std::move(pidfd), std::move(output_.reading), std::move(shim)};
+  }
+
+  const process_spec& spec_;
+  launch_control& control_;
+  child_plan plan_;
+  pipe_ends output_;
+  const std::vector<char*> envp_;
+};
+
 launched launch(const process_spec& spec, launch_control& control) {
   if (holds_nul(spec)) return {EINVAL, "a NUL in an argument, the environment or the folder"};
   const search program = find_program(spec);
@@ -276,56 +422,15 @@ launched launch(const process_spec& spec, launch_control& control) {
   if (!lift(input)) return {errno, "open /dev/null"};
   std::optional<pipe_ends> output = open_pipe();
   if (!output) return {errno, "pipe"};
-  std::optional<pipe_ends> status = open_pipe();
-  if (!status) return {errno, "pipe"};
   if (::fcntl(output->reading.get(), F_SETFL, O_NONBLOCK) != 0) return {errno, "pipe"};
-
-  const std::vector<char*> argv = pointers(spec.argv);
-  const std::vector<char*> envp = pointers(spec.env);
   const std::optional<rlimit64> limit = descriptor_limit_of_children();
-  const child_plan plan{program.path.c_str(),
-                        argv.data(),
-                        envp.data(),
-                        spec.workdir.c_str(),
-                        input.get(),
-                        output->writing.get(),
-                        status->writing.get(),
-                        limit ? &*limit : nullptr,
-                        [](void* of, pid_t self) { return static_cast<launch_control*>(of)->child_may_go_on(self); },
-                        &control};
-  if (control.stopped_) return {ECANCELED, stopped_words};
-  const pid_t pid = start(plan);
-  if (pid < 0) return {errno, "fork"};
-  control.child_is_there(pid);
-  output->writing.reset();
-  status->writing.reset();
-
-  failure report{};
-  const bool failed = read_failure(status->reading.get(), report);
-  control.child_is_settled();
-  if (failed) {
-    reap(pid);
-    return {report.error, describe(report, spec, program.path)};
-  }
-  // Safe until we reap it ourselves: a child keeps its pid that long.
-  descriptor pidfd(static_cast<int>(::syscall(SYS_pidfd_open, pid, 0)));
-  if (!pidfd) {
-    const int error = errno;
-    kill_and_reap(pid);
-    return {error, "pidfd_open"};
-  }
-  const std::optional<process_entry> about = read_process(pid);
-  if (!about) {
-    const int error = errno;
-    kill_and_reap(pid);
-    return {error, "read /proc/" + std::to_string(pid) + "/stat"};
-  }
-  // The pipe ends in the same way when the child was killed on its way to the program.
-  if (control.stopped_ && !about->executed) {
-    kill_and_reap(pid);
-    return {ECANCELED, stopped_words};
-  }
-  return {pid, about->start_time, std::move(pidfd), std::move(output->reading)};
+  child_plan plan{};
+  plan.program = program.path.c_str();
+  plan.input = input.get();
+  plan.output = output->writing.get();
+  plan.limit = limit ? &*limit : nullptr;
+  launching way(spec, control, plan, std::move(*output));
+  return spec.containment == containment_tier::session ? way.alone() : way.with_shim();
 }
 
 }  // namespace looptask

@@ -7,6 +7,9 @@
 // other descriptor, and the limit of descriptors from before real_host raised it. Every failure is reported with its errno and
 // the step that failed. Needs Linux 5.9 (close_range).
 //
+// With containment `tree` the vfork makes the shim (process_shim.hpp), in a session of its own, and the shim makes the child,
+// to which all of the above applies. Then the child is not ours to wait for: its shim is.
+//
 //   launched child = launch(spec);
 //   if (child.error() != 0) report(child.error(), child.step());
 #include <atomic>
@@ -18,16 +21,17 @@
 #include <looptask/host.hpp>
 
 #include "host/descriptor.hpp"
+#include "host/process_shim.hpp"
 
 namespace looptask {
 
-// A started child, or the reason why there is none. A child that is destroyed without release() is killed and reaped: nobody
-// else knows of it.
+// A started child, or the reason why there is none. A child that is destroyed without release() is killed and reaped, with its
+// tree if it has a shim: nobody else knows of it.
 class launched {
  public:
   launched(int error, std::string step) : error_(error), step_(std::move(step)) {}
-  launched(std::int32_t pid, std::uint64_t start_time, descriptor pidfd, descriptor output)
-      : pid_(pid), start_time_(start_time), pidfd_(std::move(pidfd)), output_(std::move(output)) {}
+  launched(std::int32_t pid, std::uint64_t start_time, descriptor pidfd, descriptor output, shim_line shim = {})
+      : pid_(pid), start_time_(start_time), pidfd_(std::move(pidfd)), output_(std::move(output)), shim_(std::move(shim)) {}
   launched(launched&& other) noexcept;
   launched& operator=(launched&&) = delete;
   ~launched();
@@ -40,6 +44,7 @@ class launched {
   struct descriptors {
     descriptor pidfd;   // close-on-exec
     descriptor output;  // close-on-exec, non-blocking
+    shim_line shim;     // none: the child is our own
   };
   descriptors release() noexcept;  // the caller owns the child now, and reaps it
 
@@ -50,6 +55,7 @@ class launched {
   std::uint64_t start_time_ = 0;
   descriptor pidfd_;
   descriptor output_;
+  shim_line shim_;
 };
 
 // The way to a launch that is under way on another thread, and may hang there: on a dead network file system, on a lease.
@@ -64,7 +70,7 @@ class launch_control {
   void stop() noexcept;
 
  private:
-  friend launched launch(const process_spec& spec, launch_control& control);
+  friend class launching;
   bool child_may_go_on(std::int32_t pid) noexcept;  // called by the child, before it may block
   void child_is_there(std::int32_t pid) noexcept;   // called by the parent, which may still have to wait for the program
   void child_is_settled() noexcept;                 // before anybody may reap it

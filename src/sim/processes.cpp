@@ -89,6 +89,8 @@ class virtual_processes::handle final : public child_process {
                              [this_port = &port_, who = who_] { this_port->let_output_go(who); });
   }
 
+  containment_tier tier() const noexcept override { return containment_tier::tree; }
+
   void signal_group(int number) noexcept override {
     port_.world_.trace_.record(port_.world_.now_, "signal-group", who_->who.pid, std::to_string(number));
     port_.signal(who_, number);

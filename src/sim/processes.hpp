@@ -38,6 +38,7 @@ class virtual_processes final : public process_port {
   explicit virtual_processes(world& where) : world_(where) {}
 
   std::unique_ptr<child_process> spawn(process_spec spec, process_events& events) override;
+  containment_tier containment() const noexcept override { return containment_tier::tree; }
   void kill_leftovers(std::vector<leftover> runs, unique_function<void(int killed, int left)> done) override;
 
   void install(std::string name, spawn_decision decide) { programs_[std::move(name)] = std::move(decide); }

@@ -18,7 +18,10 @@ class child_recorder final : public process_events {
   explicit child_recorder(loop& where) : loop_(where), hold_(where.hold()) {}
 
   void spawn(std::vector<std::string> argv, std::vector<std::string> env = {"PATH=/usr/bin:/bin"}, std::string workdir = "/") {
-    child = loop_.where().processes().spawn({std::move(argv), std::move(env), std::move(workdir)}, *this);
+    process_spec spec{std::move(argv), std::move(env), std::move(workdir)};
+    spec.containment = containment;
+    spec.end_with_us = end_with_us;
+    child = loop_.where().processes().spawn(std::move(spec), *this);
   }
   void shell(const std::string& line, std::string workdir = "/") {
     spawn({"/bin/sh", "-c", line}, {"PATH=/usr/bin:/bin"}, std::move(workdir));
@@ -37,6 +40,8 @@ class child_recorder final : public process_events {
     if (!done_()) loop_.run();
     done_ = nullptr;
   }
+  // For what comes to pass elsewhere: looks whether `done` holds now.
+  void look() { check(); }
   void run_to_exit() {
     run_until([this] { return (exit && output_ended) || spawn_error; });
   }
@@ -44,6 +49,8 @@ class child_recorder final : public process_events {
     run_until([this] { return killed.has_value(); });
   }
 
+  containment_tier containment = containment_tier::session;
+  bool end_with_us = false;
   std::unique_ptr<child_process> child;
   std::vector<std::string> steps;
   process_identity who;
