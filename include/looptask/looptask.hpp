@@ -22,6 +22,7 @@
 #include <looptask/sleep.hpp>
 #include <looptask/task.hpp>
 #include <looptask/task_group.hpp>
+#include <looptask/task_handle.hpp>
 #include <looptask/time.hpp>
 #include <looptask/timer.hpp>
 #include <looptask/worker_port.hpp>

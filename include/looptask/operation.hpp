@@ -105,8 +105,9 @@ class fiber : public resident {
  protected:
   // Owns the outermost frame from here on. Of the loop's thread.
   fiber(looptask::loop& where, cancel_scope* scope, frame_handle outermost) noexcept;
-  ~fiber();  // destroys the frames, innermost first, so that the stack stays flat
+  ~fiber() { destroy_frames(); }
 
+  void destroy_frames() noexcept;                            // innermost first, so that the stack stays flat; idempotent
   void begin() noexcept { loop_.call_soon(*this); }          // runs from the next turn on
   frame_handle outermost() const noexcept { return next_; }  // before it has begun, and when it has ended
   virtual void ended() = 0;                                  // the outermost coroutine is done; may destroy the fiber

@@ -36,6 +36,7 @@ struct scope_tag;
 struct struck_tag;
 template <class T>
 class scoped_await;
+class started;
 }  // namespace detail
 
 class cancel_scope : private list_node<detail::scope_tag>, private list_node<detail::struck_tag>, private detail::scope_state {
@@ -62,6 +63,7 @@ class cancel_scope : private list_node<detail::scope_tag>, private list_node<det
 
  private:
   friend class detail::fiber;
+  friend class detail::started;
   template <class T>
   friend class detail::scoped_await;
   friend class task_group;

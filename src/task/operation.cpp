@@ -21,13 +21,14 @@ fiber::fiber(looptask::loop& where, cancel_scope* scope, frame_handle outermost)
   loop_.assert_owner();
 }
 
-fiber::~fiber() {
+void fiber::destroy_frames() noexcept {
+  if (!next_) return;
   LOOPTASK_ASSERT(running != this, "task destroyed from inside");
   while (await_link* const link = next_.promise().awaited_by) {
     next_ = link->parent_frame;
     std::exchange(link->child_frame, nullptr).destroy();  // and with it `link`'s child, but not `link`
   }
-  next_.destroy();
+  std::exchange(next_, nullptr).destroy();
 }
 
 void fiber::run() {
