@@ -1,5 +1,7 @@
 // W2, periodic tasks: N tasks, each due once a second at a phase of its own, for SECONDS. Lateness counts from the grid, so
-// that drift would show. usage: w2 [N] [SECONDS] [--only exact] [--count]
+// that drift would show.
+//
+// usage: w2 [N] [SECONDS] [--only exact] [--count]
 #include <looptask/loop.hpp>
 #include <looptask/real_host.hpp>
 #include <looptask/sleep.hpp>

@@ -1,5 +1,8 @@
 // W3, the costs of tasks, in processor time: call (await a trivial coroutine), yield (100 tasks in turn), gather (GATHER tasks
-// of a group under a semaphore of 100, each yields once). usage: w3 [N] [GATHER] [--only call|yield|gather] [--count]
+// of a group under a semaphore of 100, each yields once), pingpong (there and back through two channels of capacity 1).
+//
+// usage: w3 [N] [GATHER] [--only call|yield|gather|pingpong] [--count]
+#include <looptask/channel.hpp>
 #include <looptask/loop.hpp>
 #include <looptask/real_host.hpp>
 #include <looptask/semaphore.hpp>
@@ -43,6 +46,27 @@ task<> gather(std::int64_t n) {
   co_await with_task_group(std::move(start_all));
 }
 
+task<> answers(channel<int>& questions, channel<int>& replies) {
+  while (true) {
+    const std::optional<int> question = co_await questions.receive();
+    if (!question) break;
+    co_await replies.send(*question);
+  }
+}
+task<> pingpong(std::int64_t n) {
+  channel<int> there(1);
+  channel<int> back(1);
+  auto both = [n, &there, &back](task_group& group) -> task<> {
+    group.start(answers(there, back));
+    for (std::int64_t i = 0; i < n; ++i) {
+      co_await there.send(1);
+      co_await back.receive();
+    }
+    there.close();
+  };
+  co_await with_task_group(std::move(both));
+}
+
 void measure(loop& where, const options& how, const char* part, std::int64_t n, task<> (*work)(std::int64_t)) {
   if (!how.wants(part)) return;
   const allocation_count counted;
@@ -67,4 +91,5 @@ int main(int argc, char** argv) {
   measure(loop, how, "call", n, call);
   measure(loop, how, "yield", n, yielding_in_turn);
   measure(loop, how, "gather", how.number(1, 100'000), gather);
+  measure(loop, how, "pingpong", n, pingpong);
 }

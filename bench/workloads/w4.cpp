@@ -1,5 +1,7 @@
 // W4, other threads. w4.idle: a thread posts every 200 us to a loop that sleeps; how long until the loop has it. w4.post1,
-// w4.post2: one or two threads post POSTS callbacks as fast as they can. usage: w4 [POSTS] [IDLE] [--only idle|post1|post2]
+// w4.post2: one or two threads post POSTS callbacks as fast as they can.
+//
+// usage: w4 [POSTS] [IDLE] [--only idle|post1|post2]
 #include <thread>
 
 #include <looptask/loop.hpp>
