@@ -34,12 +34,20 @@ void timer_queue::erase(timer& t) noexcept {
   t.next = nullptr;
 }
 
+std::size_t timer_queue::next_occupied(const level& l, std::size_t from) const noexcept {
+  std::size_t word = from / 64;
+  if (word == l.occupied.size()) return slots;
+  std::uint64_t bits_left = l.occupied[word] >> (from % 64) << (from % 64);
+  while (bits_left == 0) {
+    if (++word == l.occupied.size()) return slots;
+    bits_left = l.occupied[word];
+  }
+  return word * 64 + static_cast<std::size_t>(std::countr_zero(bits_left));
+}
+
 timer_queue::place_in_wheel timer_queue::first() const noexcept {
   const auto at = static_cast<std::size_t>(std::countr_zero(occupied_levels_));
-  const auto& words = (*wheel_)[at].occupied;
-  std::size_t word = 0;
-  while (words[word] == 0) ++word;
-  return {at, word * 64 + static_cast<std::size_t>(std::countr_zero(words[word]))};
+  return {at, next_occupied((*wheel_)[at], 0)};
 }
 
 std::uint64_t timer_queue::start_of(place_in_wheel at) const noexcept {
@@ -68,23 +76,59 @@ void timer_queue::collect(monotonic_time now) {
   due_.clear();
   popped_ = 0;
   const std::uint64_t until = std::max(key_of(now), base_);
+  std::size_t fetched = 0;  // slots, this one and those after it
   while (occupied_levels_ != 0) {
     const place_in_wheel at = first();
     const std::uint64_t start = start_of(at);
     if (start > until) break;
+    if (fetched == 0) fetched = fetch_slots(at, until);
+    --fetched;
     links& head = (*wheel_)[at.level].slot[at.slot];
     links* const members = std::exchange(head.next, &head);
     head.previous = &head;
     mark_empty(at);
     base_ = std::max(base_, start);
     const std::uint64_t last = start | ((std::uint64_t{1} << (bits * at.level)) - 1);
-    if (at.level <= 2 && last <= until) {  // all of it is due: there is no need to spread it first
+    if (at.level <= taken_whole && last <= until) {  // all of it is due: there is no need to spread it first
       take_due(members, head, at.level);
     } else {
       for (links* l = members; l != &head;) place(timer_at(std::exchange(l, l->next)));
     }
   }
   base_ = until;
+}
+
+// Brings the timers of slot `at`, and of those after it that begin by `until`, into the cache: of so many slots as it returns.
+// A ring is a chain of addresses, each of which lies in the memory before: walked alone it waits for memory at each step. Here
+// several are walked side by side, from both ends, and wait together.
+std::size_t timer_queue::fetch_slots(place_in_wheel at, std::uint64_t until) const noexcept {
+  constexpr std::size_t side_by_side = 8;
+  struct walk {
+    const links* forward;
+    const links* backward;
+  };
+  std::array<walk, side_by_side> walks;
+  std::size_t count = 0;
+  const level& l = (*wheel_)[at.level];
+  for (std::size_t slot = at.slot; slot != slots && count != side_by_side && start_of({at.level, slot}) <= until;
+       slot = next_occupied(l, slot + 1)) {
+    walks[count++] = {l.slot[slot].next, l.slot[slot].previous};
+  }
+  const std::size_t fetched = count;
+  while (count != 0) {
+    for (std::size_t i = 0; i != count;) {
+      walk& w = walks[i];
+      if (w.forward == w.backward || w.forward->previous == w.backward) {  // they have met
+        w = walks[--count];
+        continue;
+      }
+      w.forward = w.forward->next;
+      w.backward = w.backward->previous;
+      asm volatile("" : : "r"(w.forward), "r"(w.backward));  // the compiler would leave out a walk that nothing comes of
+      ++i;
+    }
+  }
+  return fetched;
 }
 
 void timer_queue::take_due(links* members, links& head, std::size_t level_index) {

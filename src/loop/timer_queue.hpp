@@ -56,7 +56,8 @@ class timer_queue {
   static constexpr unsigned bits = 8;
   static constexpr std::size_t slots = std::size_t{1} << bits;
   static constexpr std::size_t levels = 8;
-  static constexpr int looked_at = 32;  // timers of one slot that next() looks at
+  static constexpr int looked_at = 32;           // timers of one slot that next() looks at
+  static constexpr std::size_t taken_whole = 3;  // slots up to this level are sorted rather than spread if all of them is due
 
   struct level {
     std::array<std::uint64_t, slots / 64> occupied{};
@@ -90,8 +91,10 @@ class timer_queue {
     occupied_levels_ |= 1U << at;
   }
   void mark_empty(place_in_wheel at) noexcept;
+  std::size_t next_occupied(const level& l, std::size_t from) const noexcept;  // `slots` if there is none
   place_in_wheel first() const noexcept;
   std::uint64_t start_of(place_in_wheel at) const noexcept;  // its first nanosecond, if it lies ahead of base_
+  std::size_t fetch_slots(place_in_wheel at, std::uint64_t until) const noexcept;
   void take_due(links* members, links& head, std::size_t level_index);
   void order_due(std::size_t from, std::size_t level_index);
 

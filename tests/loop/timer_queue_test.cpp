@@ -125,20 +125,24 @@ TEST_F(TimerQueue, ACrowdedFarSlotIsReachedInAFewWakings) {
   }
 }
 
-// Far more in one slot than are sorted by insertion, with many equal deadlines, and some cancelled while they are due.
-TEST_F(TimerQueue, ManyThatAreDueAtOnceComeInOrderOfDeadlineThenOfArming) {
+// Far more in one slot than are sorted by insertion, with many equal deadlines, and some cancelled while they are due. The
+// spans fill slots of the level of 65 us and of the one above.
+struct TimersDueAtOnce : TimerQueue, testing::WithParamInterface<std::int64_t> {};
+INSTANTIATE_TEST_SUITE_P(WithinNanoseconds, TimersDueAtOnce, testing::Values(150'000, 60'000'000));
+TEST_P(TimersDueAtOnce, ComeInOrderOfDeadlineThenOfArming) {
   std::deque<plain_timer> timers;
   std::vector<expected> model;
   std::uint64_t random = 7;
   for (int i = 0; i < 20'000; ++i) {
     random = random * 6364136223846793005U + 1442695040888963407U;
-    const auto when = static_cast<std::int64_t>(1'000'000 + (random >> 33U) % 150'000);
+    const std::int64_t step = GetParam() / 50'000;
+    const auto when = 1'000'000 + static_cast<std::int64_t>(random >> 33U) % 50'000 * step;
     timers.emplace_back(owner, i);
     queue.insert(timers.back(), at(when));
     model.push_back({when, i});
   }
   std::sort(model.begin(), model.end());
-  queue.collect(at(2'000'000));
+  queue.collect(at(100'000'000));
   queue.erase(timers[100]);
   queue.erase(timers[19'999]);
   std::erase_if(model, [](const expected& e) { return e.number == 100 || e.number == 19'999; });
