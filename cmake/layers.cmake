@@ -13,7 +13,9 @@ function(looptask_layer name)
   endforeach()
   if(sources)
     add_library(looptask_${name} STATIC ${sources})
-    target_include_directories(looptask_${name} PUBLIC ${PROJECT_SOURCE_DIR}/include PRIVATE ${PROJECT_SOURCE_DIR}/src)
+    target_include_directories(looptask_${name}
+      PUBLIC $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include> $<INSTALL_INTERFACE:include>
+      PRIVATE ${PROJECT_SOURCE_DIR}/src)
     target_link_libraries(looptask_${name} PUBLIC ${LAYER_LINKS} PRIVATE ${LAYER_PRIVATE_LINKS})
     looptask_compile_options(looptask_${name})
   else()

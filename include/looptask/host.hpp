@@ -195,13 +195,28 @@ class random_port {
 
 // Whole files, synchronously: configuration at start, secrets, small state. Errors: std::system_error with the path. Only
 // regular files are read and written: anything else (a FIFO, a device) could hold up the loop for ever and is EINVAL, a
-// directory EISDIR.
+// directory EISDIR. Also called by workers, at the same time as by the loop: the functions share nothing but the files.
 class file_port {
  public:
   static constexpr std::size_t default_read_limit = std::size_t{64} << 20U;
   // A file of more than `limit` bytes is EFBIG.
   virtual std::string read(const std::string& path, std::size_t limit = default_read_limit) = 0;
   virtual void append(const std::string& path, std::string_view bytes) = 0;
+  // Whoever reads the file, also after a crash, finds all of the old or all of the new. An existing file keeps its permissions.
+  // A symbolic link is followed.
+  virtual void replace(const std::string& path, std::string_view bytes) = 0;
+  // An open file; errors name its path. Positions count from its beginning, in bytes.
+  class open_file {
+   public:
+    virtual ~open_file() = default;                                             // closes it; an error of that is lost
+    virtual std::string read_at(std::uint64_t position, std::size_t size) = 0;  // shorter only where the file ends
+    virtual void write_at(std::uint64_t position, std::string_view bytes) = 0;  // all of it
+    virtual std::uint64_t size() = 0;
+    virtual void sync() = 0;   // what was written survives a crash of the machine
+    virtual void close() = 0;  // afterwards it may only be destroyed; throws what a late write has met
+  };
+  enum class open_mode : std::uint8_t { read, write, create };  // write: and read; create: an empty one if there is none
+  virtual std::unique_ptr<open_file> open(const std::string& path, open_mode how) = 0;
   virtual bool exists(const std::string& path) = 0;
   // `path` as seen from the root: relative ones count from the process's working directory. Not resolved otherwise; the file
   // need not exist.

@@ -9,6 +9,7 @@
 #include <looptask/channel.hpp>
 #include <looptask/condition.hpp>
 #include <looptask/event.hpp>
+#include <looptask/file.hpp>
 #include <looptask/future.hpp>
 #include <looptask/host.hpp>
 #include <looptask/latch.hpp>

@@ -6,9 +6,11 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <array>
 #include <climits>
 #include <cstddef>
+#include <cstdlib>
 
 #include "host/descriptor.hpp"
 #include "host/system_call.hpp"
@@ -34,6 +36,103 @@ descriptor open_regular(const std::string& path, int flags) {
   throw_errno(S_ISDIR(found.st_mode) ? path : path + " is not a regular file");
 }
 
+void write_all(int fd, std::string_view bytes, const std::string& path) {
+  while (!bytes.empty()) {
+    const ssize_t size = ::write(fd, bytes.data(), bytes.size());
+    if (size < 0 && errno == EINTR) continue;
+    if (size < 0) throw_errno(path);
+    bytes.remove_prefix(static_cast<std::size_t>(size));
+  }
+}
+
+// Where the file itself is, so that a link to it stays a link.
+std::string behind_links(const std::string& path) {
+  std::array<char, PATH_MAX> real{};
+  if (::realpath(path.c_str(), real.data()) != nullptr) return real.data();
+  if (errno != ENOENT) throw_errno(path);
+  return path;
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.rfind('/');
+  if (slash == std::string::npos) return ".";
+  return slash == 0 ? "/" : path.substr(0, slash);
+}
+
+// Beside the file that it will replace; gone unless it has.
+class successor {
+ public:
+  explicit successor(const std::string& of) : of_(of), name_(of + ".XXXXXX") {
+    file_ = descriptor(::mkostemp(name_.data(), O_CLOEXEC));
+    if (!file_) throw_errno(of_);
+  }
+  successor(const successor&) = delete;
+  successor& operator=(const successor&) = delete;
+  ~successor() {
+    if (!placed_) ::unlink(name_.c_str());
+  }
+
+  int get() const noexcept { return file_.get(); }
+  void place() {
+    if (::fsync(file_.get()) != 0 || ::rename(name_.c_str(), of_.c_str()) != 0) throw_errno(of_);
+    placed_ = true;
+    const descriptor folder(::open(folder_of(of_).c_str(), O_RDONLY | O_DIRECTORY | O_CLOEXEC));
+    if (!folder || ::fsync(folder.get()) != 0) throw_errno(of_);
+  }
+
+ private:
+  const std::string of_;
+  std::string name_;
+  descriptor file_;
+  bool placed_ = false;
+};
+
+class opened final : public file_port::open_file {
+ public:
+  opened(descriptor file, std::string path) noexcept : file_(std::move(file)), path_(std::move(path)) {}
+
+  std::string read_at(std::uint64_t position, std::size_t size) override {
+    std::string all;
+    std::array<char, std::size_t{16} * 1024> part;
+    while (all.size() < size) {
+      const std::size_t wanted = std::min(part.size(), size - all.size());
+      const ssize_t got = ::pread(file_.get(), part.data(), wanted, at(position + all.size()));
+      if (got < 0 && errno == EINTR) continue;
+      if (got < 0) throw_errno(path_);
+      if (got == 0) break;
+      all.append(part.data(), static_cast<std::size_t>(got));
+    }
+    return all;
+  }
+  void write_at(std::uint64_t position, std::string_view bytes) override {
+    while (!bytes.empty()) {
+      const ssize_t size = ::pwrite(file_.get(), bytes.data(), bytes.size(), at(position));
+      if (size < 0 && errno == EINTR) continue;
+      if (size < 0) throw_errno(path_);
+      bytes.remove_prefix(static_cast<std::size_t>(size));
+      position += static_cast<std::uint64_t>(size);
+    }
+  }
+  std::uint64_t size() override {
+    struct stat found {};
+    if (::fstat(file_.get(), &found) != 0) throw_errno(path_);
+    return static_cast<std::uint64_t>(found.st_size);
+  }
+  void sync() override {
+    if (::fsync(file_.get()) != 0) throw_errno(path_);
+  }
+  void close() override {
+    if (::close(file_.release()) != 0 && errno != EINTR) throw_errno(path_);
+  }
+
+ private:
+  // The kernel refuses a negative position (EINVAL).
+  static off_t at(std::uint64_t position) noexcept { return static_cast<off_t>(position); }
+
+  descriptor file_;
+  const std::string path_;
+};
+
 }  // namespace
 
 std::string system_files::read(const std::string& path, std::size_t limit) {
@@ -55,12 +154,26 @@ std::string system_files::read(const std::string& path, std::size_t limit) {
 
 void system_files::append(const std::string& path, std::string_view bytes) {
   const descriptor file = open_regular(path, O_WRONLY | O_APPEND | O_CREAT);
-  while (!bytes.empty()) {
-    const ssize_t size = ::write(file.get(), bytes.data(), bytes.size());
-    if (size < 0 && errno == EINTR) continue;
-    if (size < 0) throw_errno(path);
-    bytes.remove_prefix(static_cast<std::size_t>(size));
+  write_all(file.get(), bytes, path);
+}
+
+void system_files::replace(const std::string& path, std::string_view bytes) {
+  const std::string place = behind_links(path);
+  struct stat before {};
+  const bool exists = ::stat(place.c_str(), &before) == 0;
+  if (exists && !S_ISREG(before.st_mode)) {
+    errno = S_ISDIR(before.st_mode) ? EISDIR : EINVAL;
+    throw_errno(S_ISDIR(before.st_mode) ? path : path + " is not a regular file");
   }
+  successor next(place);
+  if (exists && ::fchmod(next.get(), before.st_mode & 07777U) != 0) throw_errno(path);
+  write_all(next.get(), bytes, path);
+  next.place();
+}
+
+std::unique_ptr<file_port::open_file> system_files::open(const std::string& path, open_mode how) {
+  const int flags = how == open_mode::read ? O_RDONLY : how == open_mode::write ? O_RDWR : O_RDWR | O_CREAT;
+  return std::make_unique<opened>(open_regular(path, flags), path);
 }
 
 bool system_files::exists(const std::string& path) {

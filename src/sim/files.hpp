@@ -18,6 +18,8 @@ class memory_files final : public file_port {
  public:
   std::string read(const std::string& path, std::size_t limit = default_read_limit) override;
   void append(const std::string& path, std::string_view bytes) override;
+  void replace(const std::string& path, std::string_view bytes) override;
+  std::unique_ptr<open_file> open(const std::string& path, open_mode how) override;
   bool exists(const std::string& path) override;
   std::string absolute(const std::string& path) override;
   void make_directories(const std::string& path, unsigned mode) override;
@@ -25,9 +27,12 @@ class memory_files final : public file_port {
 
  private:
   class held_lock;
-  std::string& open(const std::string& path);  // creates an empty file in a directory that exists
+  class opened;
+  using content = std::shared_ptr<std::string>;  // also of those who have the file open, when it is replaced
+  content& create(const std::string& path);      // an empty file in a directory that exists, if it is not there
+  content& find(const char* what, const std::string& path);
 
-  std::map<std::string, std::string> contents_;
+  std::map<std::string, content> contents_;
   std::set<std::string> directories_{"/", "/tmp"};
   std::set<std::string> locked_;
 };
