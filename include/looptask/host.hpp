@@ -1,7 +1,7 @@
 #pragma once
 // The ports: everything outside the process's own memory is reached through a `host`. `real_host` talks to Linux;
 // `sim::world` is a deterministic world in virtual time. Nothing else calls the system for clock, readiness, processes,
-// files or randomness (a lint proves it on the object files).
+// files, sockets or randomness (a lint proves it on the object files).
 //
 // A host belongs to one loop and is used on that loop's thread, except where a function says "any thread".
 #include <cstddef>
@@ -19,6 +19,8 @@
 #include <looptask/worker_port.hpp>
 
 namespace looptask {
+
+class network_port;  // <looptask/network.hpp>
 
 // The one door through which other threads reach a loop. Accepted work runs on the loop's thread, or is destroyed there
 // or with the loop, exactly once.
@@ -247,6 +249,7 @@ class host {
   virtual random_port& random() noexcept = 0;
   virtual file_port& files() noexcept = 0;
   virtual worker_port& workers() noexcept = 0;
+  virtual network_port& network() = 0;  // std::system_error (ENOTSUP) from a host that has none
 };
 
 }  // namespace looptask

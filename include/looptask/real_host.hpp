@@ -38,6 +38,7 @@ class real_host final : public host {
   random_port& random() noexcept override;
   file_port& files() noexcept override;
   worker_port& workers() noexcept override;
+  network_port& network() noexcept override;
 
  private:
   struct ports;

@@ -7,6 +7,7 @@
 #include "host/process.hpp"
 #include "host/system_clock.hpp"
 #include "host/system_files.hpp"
+#include "host/system_network.hpp"
 #include "host/system_random.hpp"
 #include "host/system_signals.hpp"
 #include "host/system_workers.hpp"
@@ -21,6 +22,7 @@ struct real_host::ports {
   system_random random;
   system_files files;
   system_workers workers{clock};
+  system_network network;
   bool attached = false;
   unsigned long slack_before = 0;  // nanoseconds
 };
@@ -60,5 +62,6 @@ process_port& real_host::processes() noexcept { return ports_->processes; }
 random_port& real_host::random() noexcept { return ports_->random; }
 file_port& real_host::files() noexcept { return ports_->files; }
 worker_port& real_host::workers() noexcept { return ports_->workers; }
+network_port& real_host::network() noexcept { return ports_->network; }
 
 }  // namespace looptask

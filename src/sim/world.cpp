@@ -150,6 +150,10 @@ void world::rewatch(int fd, readiness) {
 
 void world::unwatch(int) noexcept { LOOPTASK_ASSERT(false, "unwatch of a descriptor that was never watched"); }
 
+network_port& world::network() {
+  throw std::system_error(ENOTSUP, std::generic_category(), "sim: the simulated world has no network");
+}
+
 // The earliest time at which there is something to do.
 duration world::next_instant(std::optional<duration> deadline) const {
   std::optional<duration> next = deadline;

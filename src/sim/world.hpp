@@ -15,7 +15,8 @@
 //
 // Owner: one thread, also that of every loop attached; only reactor().wake() may be called from others.
 // Failure: wait() throws deadlock, crash, end_of_time or unhandled_signal, each a host_failure: it leaves loop::run(), and the
-// loop is then destroyed. No descriptor can be watched (EBADF): there is none.
+// loop is then destroyed. No descriptor can be watched (EBADF), since there is none,
+// and no network used (ENOTSUP).
 //
 //   sim::world world(seed);
 //   world.program("true", {.takes = 10ms});
@@ -122,6 +123,7 @@ class world final : public host, private clock_port, private reactor_port {
   random_port& random() noexcept override { return random_; }
   file_port& files() noexcept override { return files_; }
   worker_port& workers() noexcept override { return workers_; }
+  network_port& network() override;  // ENOTSUP
 
  private:
   friend class virtual_processes;

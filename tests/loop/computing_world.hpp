@@ -32,6 +32,7 @@ class computing_world final : public host, private clock_port, private reactor_p
   random_port& random() noexcept override { return world_.random(); }
   file_port& files() noexcept override { return world_.files(); }
   worker_port& workers() noexcept override { return world_.workers(); }
+  network_port& network() override { return world_.network(); }
 
  private:
   monotonic_time monotonic() const noexcept override { return now(); }

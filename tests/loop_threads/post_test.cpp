@@ -135,6 +135,7 @@ class woken_host final : public host, private reactor_port {
   random_port& random() noexcept override { return real_.random(); }
   file_port& files() noexcept override { return real_.files(); }
   worker_port& workers() noexcept override { return real_.workers(); }
+  network_port& network() override { return real_.network(); }
 
  private:
   void watch(int fd, readiness wanted, readiness_handler& handler) override { real_.reactor().watch(fd, wanted, handler); }
