@@ -1,5 +1,5 @@
 #pragma once
-// The runtime in one include: loop, host, tasks, scopes, groups, synchronisation, time.
+// The runtime in one include: loop, host, tasks, scopes, groups, synchronisation, time, connections, processes.
 //
 //   #include <looptask/looptask.hpp>
 //   looptask::task<> hello() { co_await looptask::sleep_for(std::chrono::seconds(1)); std::puts("hello"); }
@@ -8,19 +8,23 @@
 #include <looptask/callback.hpp>
 #include <looptask/channel.hpp>
 #include <looptask/condition.hpp>
+#include <looptask/connect.hpp>
 #include <looptask/event.hpp>
 #include <looptask/file.hpp>
 #include <looptask/future.hpp>
 #include <looptask/host.hpp>
 #include <looptask/latch.hpp>
+#include <looptask/listener.hpp>
 #include <looptask/loop.hpp>
 #include <looptask/mutex.hpp>
+#include <looptask/network.hpp>
 #include <looptask/process.hpp>
 #include <looptask/rate_limiter.hpp>
 #include <looptask/real_host.hpp>
 #include <looptask/scope.hpp>
 #include <looptask/semaphore.hpp>
 #include <looptask/sleep.hpp>
+#include <looptask/stream.hpp>
 #include <looptask/task.hpp>
 #include <looptask/task_group.hpp>
 #include <looptask/task_handle.hpp>
