@@ -1,14 +1,17 @@
-// W3, the costs of tasks, in processor time: call (await a trivial coroutine), yield (100 tasks in turn), gather (GATHER tasks
-// of a group under a semaphore of 100, each yields once), pingpong (there and back through two channels of capacity 1).
+// W3, the costs of tasks, in processor time: call (await a trivial coroutine), spawn (start one as a task and join it), yield
+// (100 tasks in turn), future (make one, let a callback set it, await it), gather (GATHER tasks of a group under a semaphore of
+// 100, each yields once), pingpong (there and back through two channels of capacity 1).
 //
-// usage: w3 [N] [GATHER] [--only call|yield|gather|pingpong] [--count]
+// usage: w3 [N] [GATHER] [--only call|spawn|yield|future|gather|pingpong] [--count]
 #include <looptask/channel.hpp>
+#include <looptask/future.hpp>
 #include <looptask/loop.hpp>
 #include <looptask/real_host.hpp>
 #include <looptask/semaphore.hpp>
 #include <looptask/sleep.hpp>
 #include <looptask/task.hpp>
 #include <looptask/task_group.hpp>
+#include <looptask/task_handle.hpp>
 
 #include "allocations.hpp"
 
@@ -21,6 +24,14 @@ task<> call(std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) co_await nothing();
 }
 
+task<> spawn_and_join(std::int64_t n) {
+  loop& where = this_loop();
+  for (std::int64_t i = 0; i < n; ++i) {
+    task_handle<> started = start_task(where, nothing());
+    co_await started.join();
+  }
+}
+
 task<> yields(std::int64_t n) {
   for (std::int64_t i = 0; i < n; ++i) co_await yield();
 }
@@ -31,6 +42,15 @@ task<> yielding_in_turn(std::int64_t n) {
     co_return;
   };
   co_await with_task_group(std::move(start_all));
+}
+
+task<> set_and_wake(std::int64_t n) {
+  loop& where = this_loop();
+  for (std::int64_t i = 0; i < n; ++i) {
+    auto [given, awaited] = make_promise<>(where);
+    where.call_soon([to = std::move(given)]() mutable { to.set_value(); });
+    co_await awaited;
+  }
 }
 
 task<> limited(semaphore& limit) {
@@ -89,7 +109,9 @@ int main(int argc, char** argv) {
   looptask::real_host host;
   looptask::loop loop(host);
   measure(loop, how, "call", n, call);
+  measure(loop, how, "spawn", n, spawn_and_join);
   measure(loop, how, "yield", n, yielding_in_turn);
+  measure(loop, how, "future", n, set_and_wake);
   measure(loop, how, "gather", how.number(1, 100'000), gather);
   measure(loop, how, "pingpong", n, pingpong);
 }
