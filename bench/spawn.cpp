@@ -1,5 +1,6 @@
 // How many times a second /bin/true can be started, its output read and its status reaped: loop and process port against a bare
 // loop over the same system calls (vfork on a thread of its own, epoll, pidfd, pipe), which is what is physically there to win.
+// `tree`: each with a shim that guards it, and so two programs started instead of one.
 // usage: bench_spawn [PROCESSES] [AT ONCE] [ROUNDS]
 #include <fcntl.h>
 #include <sys/epoll.h>
@@ -153,7 +154,7 @@ class one_child final : public process_events {
 
 class spawner {
  public:
-  spawner(loop& where, std::int64_t total) : loop_(where), total_(total) {}
+  spawner(loop& where, std::int64_t total, containment_tier tier) : loop_(where), total_(total), tier_(tier) {}
   std::int64_t run(std::size_t at_once) {
     for (std::size_t i = 0; i < at_once; ++i) children_.push_back(std::make_unique<one_child>(*this));
     for (auto& child : children_) {
@@ -173,17 +174,21 @@ class spawner {
     }
   }
   host& where() { return loop_.where(); }
+  containment_tier tier() const { return tier_; }
 
  private:
   loop& loop_;
   const std::int64_t total_;
+  const containment_tier tier_;
   std::int64_t begun_ = 0, ended_ = 0, good_ = 0;
   std::vector<std::unique_ptr<one_child>> children_;
 };
 
 void one_child::begin() {
   exited_ = closed_ = false;
-  child_ = owner_.where().processes().spawn({{"/bin/true"}, {}, "/"}, *this);
+  process_spec spec{{"/bin/true"}, {}, "/"};
+  spec.containment = owner_.tier();
+  child_ = owner_.where().processes().spawn(std::move(spec), *this);
 }
 void one_child::on_output_end() { after(closed_); }
 void one_child::on_exit(const process_exit& how) {
@@ -214,15 +219,19 @@ int main(int argc, char** argv) {
   using namespace looptask::bench;
   const std::int64_t total = argument(argc, argv, 1, 1000);
   const auto at_once = static_cast<std::size_t>(argument(argc, argv, 2, 16));
-  const auto ours = [=] {
-    return measured(total, [=] {
-      looptask::real_host host;
-      looptask::loop loop(host);
-      return spawner(loop, total).run(at_once);
-    });
+  const auto ours = [=](looptask::containment_tier tier) {
+    return [=] {
+      return measured(total, [=] {
+        looptask::real_host host;
+        looptask::loop loop(host);
+        return spawner(loop, total, tier).run(at_once);
+      });
+    };
   };
   const auto bare = [=] { return measured(total, [=] { return bare_loop(total, at_once).run(); }); };
   compare<std::function<figures()>>("spawn", static_cast<int>(argument(argc, argv, 3, 5)),
-                                    {{"looptask", ours}, {"bare", bare}});
+                                    {{"looptask", ours(looptask::containment_tier::session)},
+                                     {"tree", ours(looptask::containment_tier::tree)},
+                                     {"bare", bare}});
   print_command(argc, argv);
 }

@@ -2,11 +2,12 @@
 // Running another program from a task, so that nothing of it is left when the task goes on.
 //
 // Owner: the loop's thread. with_process() starts the program in its own session, runs the body, and then, however the body
-// ended (result, exception, cancellation), kills whatever still lives in that session and waits until it is gone. So the body
-// waits for the end if it wants one. A program that cannot be started is a std::system_error that names the step. Processes
-// that cannot be killed are a std::runtime_error; if the body has failed too, both come as an aggregate_error; if it was
-// cancelled, `cancelled` comes and the other goes to loop::on_error. Output is bounded: when nobody reads, the program blocks.
-// Name the spec before the await: a temporary in one expression with co_await is miscompiled by g++ 12.
+// ended (result, exception, cancellation), kills whatever still lives in that session, or comes from the program at all if the
+// spec asks for containment `tree`, and waits until it is gone. So the body waits for the end if it wants one. A program that
+// cannot be started is a std::system_error that names the step. Processes that cannot be killed are a std::runtime_error; if
+// the body has failed too, both come as an aggregate_error; if it was cancelled, `cancelled` comes and the other goes to
+// loop::on_error. Output is bounded: when nobody reads, the program blocks. Name the spec before the await: a temporary in one
+// expression with co_await is miscompiled by g++ 12.
 //
 //   looptask::process_spec spec{.argv = {"sort", "-u", file}, .env = {"PATH=/usr/bin:/bin"}, .workdir = "/"};
 //   looptask::process_result r = co_await looptask::with_timeout(5s, looptask::run_process(std::move(spec)));
@@ -42,6 +43,7 @@ class process final : private process_events {
   process& operator=(const process&) = delete;
 
   const process_identity& identity() const noexcept { return who_; }
+  containment_tier tier() const noexcept { return child_->tier(); }
   void signal(int number) noexcept { child_->signal_group(number); }  // to the program and all of its group
   // What has been written to stdout and stderr since the last read(), in order; waits if there is nothing yet; empty at the
   // end, which comes when everything that holds the output has closed it. One reader at a time.

@@ -89,7 +89,8 @@ task<> process::end() {
   const int left = co_await await_callback<int>(kill);
   gone_ = true;
   if (left > 0) {
-    throw std::runtime_error(std::to_string(left) + " processes of session " + std::to_string(who_.pid) + " cannot be killed");
+    const char* const of = child_->tier() == containment_tier::session ? " processes of session " : " processes below process ";
+    throw std::runtime_error(std::to_string(left) + of + std::to_string(who_.pid) + " cannot be killed");
   }
 }
 

@@ -38,6 +38,7 @@ struct virtual_processes::session {
   process_identity who;
   std::vector<std::string> argv;
   std::string run_id;
+  bool ends_with_loop = false;
   program what;
   duration started{};
   duration main_end{};
@@ -127,6 +128,8 @@ program virtual_processes::decide(const process_spec& spec) {
 std::unique_ptr<child_process> virtual_processes::spawn(process_spec spec, process_events& events) {
   LOOPTASK_ASSERT(!spec.argv.empty(), "spawn needs a program: argv is empty");
   LOOPTASK_ASSERT(spec.workdir.starts_with('/'), "spawn needs an absolute workdir");
+  LOOPTASK_ASSERT(spec.containment != containment_tier::session || !spec.end_with_us,
+                  "end_with_us needs containment: a session has nobody to see to it");
   const auto made = std::make_shared<session>(life_);
   made->what = decide(spec);
   made->events = &events;
@@ -148,6 +151,7 @@ std::unique_ptr<child_process> virtual_processes::spawn(process_spec spec, proce
   made->who.start_time = static_cast<std::uint64_t>(world_.boot() / std::chrono::milliseconds(10));
   made->who.boot_id = world_.boot_id();
   made->run_id = run_id_of(spec);
+  made->ends_with_loop = spec.end_with_us;
   made->argv = std::move(spec.argv);
   made->main_end = later(made->started, made->what.takes);
   made->end_signal = made->what.signal;
@@ -324,6 +328,10 @@ std::vector<living_process> virtual_processes::alive() const {
 void virtual_processes::detach() noexcept {
   for (const agenda::entry& answer : answers_) world_.agenda_.remove(answer);
   answers_.clear();
+  const std::map<std::int32_t, session_pointer> present = sessions_;
+  for (const auto& [pid, who] : present) {
+    if (who->life == life_ && who->ends_with_loop) signal(who, SIGKILL);
+  }
   ++life_;
 }
 

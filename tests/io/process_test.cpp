@@ -246,6 +246,16 @@ TEST_F(RealProcess, CancellationKillsTheWholeSession) {
   EXPECT_EQ(members(session), 0);
 }
 
+TEST_F(RealProcess, ATreeLeavesNothingBehindThatHasLeftItsSession) {
+  process_spec spec = shell("(setsid sh -c 'echo $$; exec sleep 1000 >/dev/null 2>&1' &)");
+  spec.containment = containment_tier::tree;
+  const process_result r = loop.run(run_process(std::move(spec)));
+  EXPECT_EQ(r.exit.code, 0);
+  EXPECT_GT(r.exit.max_rss, 0);
+  ASSERT_GT(std::stoi(r.output), 1);
+  EXPECT_EQ(::kill(std::stoi(r.output), 0), -1);
+}
+
 // The failure of the start is on its way when the task is cancelled: there is nobody to be killed.
 TEST_F(RealProcess, CancelledWhileItsFailureComesItKillsNobody) {
   cancel_scope scope(loop);

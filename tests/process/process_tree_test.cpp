@@ -405,6 +405,88 @@ TEST_F(ProcessTree, ShimKeepsNothingOfTheEnvironmentForOthersToSee) {
   one.run_to_kill();
 }
 
+// A process with a loop of its own that starts the script and then does nothing but wait. It is killed by the caller.
+std::int32_t fork_owner(const std::string& script, const std::string& where, bool end_with_us) {
+  const pid_t owner = ::fork();
+  if (owner != 0) return owner;
+  real_host host;
+  loop events(host);
+  child_recorder child(events);
+  child.containment = containment_tier::tree;
+  child.end_with_us = end_with_us;
+  child.shell(script, where);
+  events.run();
+  ::_exit(1);
+}
+
+void kill_and_reap(std::int32_t owner) {
+  ::kill(owner, SIGKILL);
+  ::waitpid(owner, nullptr, 0);
+}
+
+TEST_F(ProcessTree, EndsWithItsOwnerIfAskedTo) {
+  const std::int32_t owner = fork_owner("./away a; exec ./stay main", folder.path(), true);
+  run_to({"a", "main"});
+  kill_and_reap(owner);
+  process("a").wait_for_end();
+  process("main").wait_for_end();
+}
+
+TEST_F(ProcessTree, OutlivesItsOwnerIfNotAskedAndItsShimEndsWithIt) {
+  const std::int32_t owner = fork_owner("./away a; exec ./stay main", folder.path(), false);
+  run_to({"a", "main"});
+  const stranger shim(parent_of(process("main").pid()));
+  ASSERT_NE(shim.pid(), owner);
+  kill_and_reap(owner);
+  process("main").kill(SIGTERM);
+  process("main").wait_for_end();
+  EXPECT_TRUE(process("a").alive());
+  EXPECT_TRUE(shim.alive());
+  process("a").kill(SIGTERM);
+  shim.wait_for_end();
+}
+
+TEST_F(ProcessTree, WhatIsBeingKilledWhenTheLoopGoesIsReaped) {
+  {
+    real_host other;
+    loop short_lived(other);
+    child_recorder child(short_lived);
+    child.containment = containment_tier::tree;
+    child.shell("setsid sleep 1000 >/dev/null 2>&1 & echo up; exec sleep 1000");
+    child.run_until([&] { return child.output == "up\n"; });
+    child.kill();
+  }
+  EXPECT_TRUE(childless());
+}
+
+TEST_F(ProcessTree, WhatIsToEndWithUsEndsWithTheLoop) {
+  std::int32_t stays = 0;
+  {
+    real_host other;
+    loop short_lived(other);
+    child_recorder child(short_lived);
+    child.containment = containment_tier::tree;
+    child.end_with_us = true;
+    child.shell("setsid sleep 1000 >/dev/null 2>&1 & echo up; exec sleep 1000");
+    child.run_until([&] { return child.output == "up\n"; });
+    stays = child.who.pid;
+  }
+  EXPECT_TRUE(childless());
+  EXPECT_EQ(::kill(stays, 0), -1);
+}
+
+TEST_F(ProcessTree, WhatHasEndedWhenTheLoopGoesIsReapedWithItsShim) {
+  {
+    real_host other;
+    loop short_lived(other);
+    child_recorder child(short_lived);
+    child.containment = containment_tier::tree;
+    child.shell("exit 0");
+    child.run_to_exit();
+  }
+  EXPECT_TRUE(childless());
+}
+
 TEST_F(ProcessTree, AHundredTimesLeavesNoDescriptorAndNoZombie) {
   one.shell(":");
   one.kill();

@@ -53,6 +53,23 @@ TEST_F(virtual_process, takes_its_time_and_tells_in_order) {
   EXPECT_TRUE(w.alive().empty());
 }
 
+TEST_F(virtual_process, ends_with_the_loop_only_if_it_is_to) {
+  w.program("job", {.takes = 1h, .children = {{.takes = 1h}}});
+  process_spec spec = command("job");
+  EXPECT_EQ(w.processes().containment(), containment_tier::tree);
+  const auto stays = w.processes().spawn(spec, events);
+  EXPECT_EQ(stays->tier(), containment_tier::tree);
+  spec.containment = containment_tier::tree;
+  spec.end_with_us = true;
+  const auto goes = w.processes().spawn(spec, events);
+  w.reactor().wait(w.reading_at(0s));
+  ASSERT_EQ(w.alive().size(), 2U);
+  loop.reset();
+  ASSERT_EQ(w.alive().size(), 1U);
+  EXPECT_TRUE(w.alive().front().main);
+  EXPECT_EQ(w.alive().front().children, 1);
+}
+
 TEST_F(virtual_process, that_cannot_be_found_fails_to_spawn) {
   const auto child = w.processes().spawn(command("nowhere"), events);
   run_until(1s);
