@@ -113,7 +113,9 @@ bool shim_line::wait_for_end(milliseconds bound) const noexcept {
   }
 }
 
-void shim_line::kill() const noexcept { ::kill(pid_, SIGKILL); }
+void shim_line::kill() const noexcept {
+  if (pid_ > 0) ::kill(pid_, SIGKILL);
+}
 
 void shim_line::end_tree() noexcept {
   constexpr milliseconds bound(5000);

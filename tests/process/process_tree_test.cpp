@@ -20,6 +20,7 @@
 #include <memory>
 #include <optional>
 #include <sstream>
+#include <stdexcept>
 #include <string>
 #include <vector>
 
@@ -75,6 +76,7 @@ std::int32_t parent_of(std::int32_t pid) {
   char state = 0;
   std::int32_t parent = 0;
   rest >> state >> parent;
+  if (parent <= 0) throw std::runtime_error("no process " + std::to_string(pid));
   return parent;
 }
 
