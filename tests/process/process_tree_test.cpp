@@ -92,10 +92,11 @@ class ProcessTree : public testing::Test {
     folder.write_program("loner", "#!/bin/sh\n./deaf \"$1\" >/dev/null 2>&1 &\n");
   }
 
-  // Runs the loop until all these words have come with a pid.
+  // Runs the loop until all these words have come with a pid. They may come before the news that the child was spawned.
   void run_to(std::vector<std::string> awaited) {
     one.run_until([this, awaited] {
-      return std::all_of(awaited.begin(), awaited.end(), [&](const std::string& word) { return up.contains(word); });
+      const bool known = !one.child || one.who.pid != 0;
+      return known && std::all_of(awaited.begin(), awaited.end(), [&](const std::string& word) { return up.contains(word); });
     });
   }
   void heard(const std::string& line) {
