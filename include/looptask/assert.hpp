@@ -5,6 +5,10 @@ namespace looptask {
 
 [[noreturn]] void assertion_failed(const char* file, int line, const char* condition, const char* message) noexcept;
 
+namespace detail {
+void assertion_note(void (*more)() noexcept) noexcept;  // has more to say before the abort; nullptr: nobody
+}
+
 }  // namespace looptask
 
 #define LOOPTASK_ASSERT(condition, message) \

@@ -9,6 +9,7 @@
 #include <looptask/channel.hpp>
 #include <looptask/condition.hpp>
 #include <looptask/connect.hpp>
+#include <looptask/debug.hpp>
 #include <looptask/event.hpp>
 #include <looptask/file.hpp>
 #include <looptask/future.hpp>
@@ -28,6 +29,7 @@
 #include <looptask/task.hpp>
 #include <looptask/task_group.hpp>
 #include <looptask/task_handle.hpp>
+#include <looptask/task_local.hpp>
 #include <looptask/time.hpp>
 #include <looptask/timer.hpp>
 #include <looptask/worker_port.hpp>

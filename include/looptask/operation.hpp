@@ -22,6 +22,7 @@
 #include <coroutine>
 #include <cstdint>
 
+#include <looptask/debug.hpp>
 #include <looptask/loop.hpp>
 
 namespace looptask {
@@ -37,6 +38,7 @@ namespace detail {
 
 class fiber;
 struct promise_base;
+struct binding;
 
 struct await_link;
 
@@ -78,6 +80,7 @@ class fiber : public resident {
   looptask::loop& loop() const noexcept { return loop_; }
   cancel_scope* scope() const noexcept;
   void set_scope(cancel_scope* scope) noexcept;
+  void inherit(const fiber& from) noexcept;  // its task_local values instead of those of the task that runs
   bool is_cancelled() const noexcept { return scope_ != nullptr && scope_->effective_; }
   void strike() noexcept;  // cancelled from outside: takes back the operation it waits for, if that can be
 
@@ -105,7 +108,10 @@ class fiber : public resident {
  protected:
   // Owns the outermost frame from here on. Of the loop's thread.
   fiber(looptask::loop& where, cancel_scope* scope, frame_handle outermost) noexcept;
-  ~fiber() { destroy_frames(); }
+  ~fiber() {
+    destroy_frames();
+    if (debugging()) note_ended(*this);
+  }
 
   void destroy_frames() noexcept;                            // innermost first, so that the stack stays flat; idempotent
   void begin() noexcept { loop_.call_soon(*this); }          // runs from the next turn on
@@ -113,15 +119,19 @@ class fiber : public resident {
   virtual void ended() = 0;                                  // the outermost coroutine is done; may destroy the fiber
 
  private:
+  friend class bound;
+  friend const binding* innermost_binding(const void* key) noexcept;
   void run() final;
+  void drop_bindings() noexcept;
 
   inline static constinit thread_local fiber* running = nullptr;
 
   looptask::loop& loop_;
   scope_state* scope_;
   operation* waits_for_ = nullptr;
-  frame_handle next_;   // to be resumed next; while parked: the innermost
-  bool parked_ = true;  // next_ is to be resumed in a later turn, if at all
+  binding* bindings_ = nullptr;  // the innermost: <looptask/task_local.hpp>
+  frame_handle next_;            // to be resumed next; while parked: the innermost
+  bool parked_ = true;           // next_ is to be resumed in a later turn, if at all
   bool done_ = false;
 };
 
@@ -182,6 +192,7 @@ class operation {
   bool is_waiting() const noexcept { return state_ == state::waiting; }
   bool has_completed() const noexcept { return state_ == state::completed; }  // and its task has not gone on yet
   loop& where() const noexcept { return fiber_->loop(); }
+  const detail::fiber& awaited_by() const noexcept { return *fiber_; }
   // Asks withdraw() once more if it waits in a cancelled scope: for one that could not be taken back before, and now can.
   void strike_again() noexcept {
     if (is_waiting()) fiber_->strike();

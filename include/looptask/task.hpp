@@ -15,9 +15,11 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <source_location>
 #include <type_traits>
 #include <utility>
 
+#include <looptask/debug.hpp>
 #include <looptask/loop.hpp>
 #include <looptask/memory_pool.hpp>
 #include <looptask/operation.hpp>
@@ -101,6 +103,9 @@ struct final_await {
 };
 
 struct task_promise : promise_base {
+  explicit task_promise(const std::source_location& body) noexcept {
+    if (debugging()) note_made(this, body);
+  }
   static void* operator new(std::size_t size) { return memory_pool::take(size); }
   static void operator delete(void* block, std::size_t size) noexcept { memory_pool::give(block, size); }
 
@@ -110,6 +115,7 @@ struct task_promise : promise_base {
 
 template <class T>
 struct promise final : task_promise {
+  explicit promise(std::source_location body = std::source_location::current()) noexcept : task_promise(body) {}
   task<T> get_return_object() noexcept;
   template <class U = T>
   requires std::constructible_from<T, U>
@@ -130,6 +136,7 @@ struct promise final : task_promise {
 // A promise that is asked for its result is done: without an error, it has one.
 template <>
 struct promise<void> final : task_promise {
+  explicit promise(std::source_location body = std::source_location::current()) noexcept : task_promise(body) {}
   task<void> get_return_object() noexcept;
   void return_void() noexcept {}
   void unhandled_exception() noexcept { error = std::current_exception(); }
@@ -154,7 +161,9 @@ template <class T>
 class task_await : protected await_link {
  public:
   using handle = std::coroutine_handle<promise<T>>;
-  explicit task_await(handle frame) noexcept : await_link(frame) {}
+  explicit task_await(handle frame) noexcept : await_link(frame) {
+    if (debugging()) note_begun(&frame.promise());
+  }
   task_await(const task_await&) = delete;
   task_await& operator=(const task_await&) = delete;
   ~task_await() {
@@ -189,7 +198,9 @@ class [[nodiscard]] task {
     return *this;
   }
   ~task() {
-    if (frame_) frame_.destroy();
+    if (!frame_) return;
+    if (detail::debugging()) detail::report_never_begun(&frame_.promise());
+    frame_.destroy();
   }
 
   explicit operator bool() const noexcept { return static_cast<bool>(frame_); }
@@ -199,6 +210,12 @@ class [[nodiscard]] task {
   std::coroutine_handle<promise_type> release() noexcept {
     LOOPTASK_ASSERT(frame_, "task awaited or started twice, or empty");
     return std::exchange(frame_, {});
+  }
+  // For what refuses to run a task: frees it, which has not begun, and nobody need hear of it. Empty: nothing.
+  void discard() noexcept {
+    if (!frame_) return;
+    if (detail::debugging()) detail::note_begun(&frame_.promise());
+    std::exchange(frame_, {}).destroy();
   }
 
  private:
@@ -299,25 +316,28 @@ void adopt(cancel_scope& scope, fiber& what) noexcept;
 
 // Runs `work` from the next turn on. `on_done(outcome<T>)` is called on the loop's thread when it has ended, unless the loop is
 // destroyed first. Cancelling `scope`, which must outlive the task, cancels it; any number of tasks may be spawned in one
-// scope, but not in one that a task is in by cancel_scope::run, nor in that of a task_group: asserted.
+// scope, but not in one that a task is in by cancel_scope::run, nor in that of a task_group: asserted. `by`: for debug mode.
 template <class T, class F>
 requires std::invocable<F&, outcome<T>>
-void spawn(loop& where, cancel_scope& scope, task<T> work, F on_done) {
+void spawn(loop& where, cancel_scope& scope, task<T> work, F on_done,
+           std::source_location by = std::source_location::current()) {
   auto* const made = new detail::spawned<T, F>(where, &scope, std::move(work), std::move(on_done));
+  if (detail::debugging()) detail::note_started(*made, by);
   detail::adopt(scope, *made);
 }
 template <class T, class F>
 requires std::invocable<F&, outcome<T>>
-void spawn(loop& where, task<T> work, F on_done) {
+void spawn(loop& where, task<T> work, F on_done, std::source_location by = std::source_location::current()) {
   auto* const made = new detail::spawned<T, F>(where, nullptr, std::move(work), std::move(on_done));
+  if (detail::debugging()) detail::note_started(*made, by);
   where.add_resident(*made);
 }
 // Without on_done: its exception goes to loop::on_error.
-void spawn(loop& where, task<void> work);
+void spawn(loop& where, task<void> work, std::source_location by = std::source_location::current());
 // A closure that makes the task, kept as long as it.
 template <detail::task_function F>
-void spawn(loop& where, F closure) {
-  spawn(where, detail::keeping(std::move(closure)));
+void spawn(loop& where, F closure, std::source_location by = std::source_location::current()) {
+  spawn(where, detail::keeping(std::move(closure)), by);
 }
 
 template <class T>

@@ -66,6 +66,7 @@ monotonic_time loop::now() const noexcept {
 }
 
 monotonic_time loop::after(duration delay) const noexcept {
+  assert_owner();
   const monotonic_time now = host_.clock().monotonic();
   return delay > monotonic_time::max() - now ? monotonic_time::max() : now + delay;
 }
@@ -149,6 +150,7 @@ void loop::on_error(unique_function<void(std::exception_ptr)> handler) {
 }
 
 void loop::report(std::exception_ptr error) noexcept {
+  assert_owner();
   if (!on_error_) print_and_abort(error);
   on_error_(std::move(error));
 }

@@ -19,6 +19,8 @@ void fiber::strike() noexcept {
 fiber::fiber(looptask::loop& where, cancel_scope* scope, frame_handle outermost) noexcept
     : loop_(where), scope_(scope), next_(outermost) {
   loop_.assert_owner();
+  if (running != nullptr && running->bindings_ != nullptr) inherit(*running);
+  if (debugging()) note_begun(&outermost.promise(), *this);
 }
 
 void fiber::destroy_frames() noexcept {
@@ -29,6 +31,7 @@ void fiber::destroy_frames() noexcept {
     std::exchange(link->child_frame, nullptr).destroy();  // and with it `link`'s child, but not `link`
   }
   std::exchange(next_, nullptr).destroy();
+  if (bindings_ != nullptr) drop_bindings();
 }
 
 void fiber::run() {

@@ -6,6 +6,10 @@ cancel_scope::cancel_scope(loop& where, shielding shield) noexcept
     : loop_(where), shielded_(shield == shielding::shielded), deadline_(where, *this) {}
 
 cancel_scope::~cancel_scope() {
+  if (detail::debugging()) {
+    for (detail::fiber* f = fibers_.front(); f != nullptr; f = fibers_.next(*f)) detail::report_in_scope(*f);
+    if (runs_in_ != nullptr) detail::report_in_scope(*runs_in_);
+  }
   LOOPTASK_ASSERT(fibers_.empty() && children_.empty() && runs_in_ == nullptr, "cancel_scope destroyed while it is in use");
 }
 

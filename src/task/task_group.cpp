@@ -67,9 +67,10 @@ task_group::task_group(std::size_t limit) noexcept : scope_(this_loop()), limit_
 // Children are left only if the frame of the group is destroyed with its loop.
 task_group::~task_group() { scope_.end_fibers(); }
 
-detail::group_child& task_group::make_child(task<void> work) {
+detail::group_child& task_group::make_child(task<void> work, const std::source_location& by) {
   auto& made = *new detail::group_child(*this, scope_.loop_, std::move(work));
   scope_.fibers_.push_back(made);
+  if (detail::debugging()) detail::note_started(made, by);
   return made;
 }
 
@@ -79,8 +80,8 @@ void task_group::begin(detail::group_child& child) noexcept {
   child.begin();
 }
 
-void task_group::start(task<void> child) {
-  detail::group_child& made = make_child(std::move(child));
+void task_group::start(task<void> child, std::source_location by) {
+  detail::group_child& made = make_child(std::move(child), by);
   if (running_ < limit_) return begin(made);
   queued_.push_back(made);
   ++queued_count_;
@@ -140,13 +141,16 @@ void task_group::throw_what_failed() {
   if (gave_way_ && scope_.parent_ != nullptr && scope_.parent_->is_cancelled()) throw cancelled();
 }
 
-detail::group_start_await task_group::start_when_free(task<void> child) noexcept {
-  return detail::group_start_await(*this, std::move(child));
+detail::group_start_await task_group::start_when_free(task<void> child, std::source_location by) noexcept {
+  return detail::group_start_await(*this, std::move(child), by);
 }
 
 namespace detail {
 
-group_start_await::~group_start_await() { leave(); }
+group_start_await::~group_start_await() {
+  leave();
+  child_.discard();
+}
 
 bool group_start_await::await_ready() {
   LOOPTASK_ASSERT(child_, "an empty task was to be started in a task group");
@@ -172,7 +176,9 @@ void group_start_await::start() {
 void group_start_await::decide() noexcept {
   begun_ = !group_.scope_.is_cancelled();
   if (begun_) {
-    group_.begin(group_.make_child(std::move(child_)));
+    group_child& made = group_.make_child(std::move(child_), by_);
+    made.inherit(awaited_by());
+    group_.begin(made);
   } else {
     ++group_.refused_;
   }

@@ -61,7 +61,10 @@ void started::drop_owner() noexcept {
 
 void started::report_if_lost() noexcept {
   if (taken_ || gave_way_) return;
-  if (std::exception_ptr lost = error()) loop().report(std::move(lost));
+  std::exception_ptr lost = error();
+  if (lost == nullptr) return;
+  if (debugging()) report_unawaited(origin_of(*this), lost);
+  loop().report(std::move(lost));
 }
 
 join_wait::~join_wait() {
