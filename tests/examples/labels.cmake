@@ -1,2 +1,2 @@
 set(labels real)
-set(depends looptask page-server fetch-page)
+set(depends looptask page-server fetch-page pipeline)
