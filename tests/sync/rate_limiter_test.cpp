@@ -1,5 +1,6 @@
 #include <looptask/rate_limiter.hpp>
 
+#include <gtest/gtest.h>
 #include <rapidcheck/gtest.h>
 
 #include "loop/computing_world.hpp"
