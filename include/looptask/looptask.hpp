@@ -5,6 +5,7 @@
 //   looptask::task<> hello() { co_await looptask::sleep_for(std::chrono::seconds(1)); std::puts("hello"); }
 //   int main() { looptask::real_host host; looptask::loop loop(host); loop.run(hello()); }
 #include <looptask/blocking.hpp>
+#include <looptask/byte_queue.hpp>
 #include <looptask/callback.hpp>
 #include <looptask/channel.hpp>
 #include <looptask/condition.hpp>
@@ -21,6 +22,7 @@
 #include <looptask/network.hpp>
 #include <looptask/process.hpp>
 #include <looptask/rate_limiter.hpp>
+#include <looptask/reader.hpp>
 #include <looptask/real_host.hpp>
 #include <looptask/scope.hpp>
 #include <looptask/semaphore.hpp>
@@ -33,3 +35,4 @@
 #include <looptask/time.hpp>
 #include <looptask/timer.hpp>
 #include <looptask/worker_port.hpp>
+#include <looptask/writer.hpp>
