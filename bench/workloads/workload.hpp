@@ -23,7 +23,7 @@ inline constexpr nanoseconds_count one_second = 1'000'000'000;
 inline constexpr nanoseconds_count one_hour = 3600 * one_second;
 inline constexpr nanoseconds_count churn_at_most = 5 * one_millisecond;
 // Periodic tasks are due from so long after the start on: until then all of them can have been armed.
-inline constexpr nanoseconds_count lead_time = one_second / 2;
+inline constexpr nanoseconds_count lead_time = one_second;
 
 inline nanoseconds_count reading_of(clockid_t clock) {
   timespec t{};
