@@ -8,12 +8,14 @@
 #include <looptask/byte_queue.hpp>
 #include <looptask/callback.hpp>
 #include <looptask/channel.hpp>
+#include <looptask/cleanup.hpp>
 #include <looptask/condition.hpp>
 #include <looptask/connect.hpp>
 #include <looptask/debug.hpp>
 #include <looptask/event.hpp>
 #include <looptask/file.hpp>
 #include <looptask/future.hpp>
+#include <looptask/generator.hpp>
 #include <looptask/host.hpp>
 #include <looptask/latch.hpp>
 #include <looptask/listener.hpp>
@@ -34,5 +36,7 @@
 #include <looptask/task_local.hpp>
 #include <looptask/time.hpp>
 #include <looptask/timer.hpp>
+#include <looptask/when_all.hpp>
+#include <looptask/when_any.hpp>
 #include <looptask/worker_port.hpp>
 #include <looptask/writer.hpp>
