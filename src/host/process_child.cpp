@@ -130,10 +130,9 @@ void supervised_child::signal_group(int signal) noexcept {
     // The shim knows whether the number is still the group's. One that does not listen is there, and keeps it.
     const shim_line::delivery how = shim_.ask(shim_protocol::wish::signal, signal);
     if (how == shim_line::delivery::deaf) ::kill(-who_.pid, signal);
-  } else if (foreign_ && has_ended(pidfd_.get())) {
-    return;
-  } else if (::kill(-who_.pid, signal) != 0) {  // its leader keeps the number
-    return;
+  } else {
+    const bool kept = !foreign_ || !has_ended(pidfd_.get());  // the number, by its leader
+    if (!kept || ::kill(-who_.pid, signal) != 0) return;
   }
   kill_sent_ = kill_sent_ || signal == SIGKILL;
 }

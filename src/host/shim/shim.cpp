@@ -465,11 +465,8 @@ void wipe(char** list) noexcept {
   }
 }
 
-}  // namespace
-}  // namespace looptask
-
-void shim_main(long* stack) {
-  using namespace looptask;
+// `stack`: as the kernel has laid it out.
+[[noreturn]] void run(long* stack) noexcept {
   const long count = stack[0];
   char** const argv = reinterpret_cast<char**>(stack + 1);
   char** const envp = argv + count + 1;
@@ -503,6 +500,11 @@ void shim_main(long* stack) {
   if (pid <= 0) end(1);
   all.watch(static_cast<std::int32_t>(pid));
 }
+
+}  // namespace
+}  // namespace looptask
+
+void shim_main(long* stack) { looptask::run(stack); }
 
 #if defined(__x86_64__)
 __asm__(
