@@ -64,6 +64,16 @@ case $check in
     rm -r "$tree/include" "$tree/src"
     refused "an empty tree" "nothing was checked"
     ;;
+  header_cost)
+    all=$tree/include/looptask/looptask.hpp
+    printf '#pragma once\n#include <looptask/result.hpp>\n' >"$all"
+    passes "a clean tree"
+    grep -qE '^looptask.hpp: [0-9,]+ lines, [0-9.]+ s of CPU$' "$work/said" || fail "no figures: $(cat "$work/said")"
+    { cat "$all" && yes 'int f();' | head -n 60000; } >"$work/long" && mv "$work/long" "$all"
+    refused "sixty thousand lines" "every user pays for them, at most 60,000 are allowed"
+    echo 'int a' >"$all"
+    refused "a header that does not compile" "does not compile alone"
+    ;;
   layers)
     passes "a clean tree"
     printf '#include "engine/c.hpp"\n' >"$tree/src/schedule/a.cpp"
