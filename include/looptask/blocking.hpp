@@ -37,6 +37,9 @@ namespace detail {
 
 class blocking_base;
 
+template <class F>
+concept blocking_function = std::invocable<F&> && !is_task<std::invoke_result_t<F&>>;
+
 // Shared by the await and the pool.
 class blocking_call : public worker_call {
  public:
@@ -112,10 +115,8 @@ class blocking_await final : public blocking_base {
 }  // namespace detail
 
 // `name`: for statistics.
-template <class F>
-requires std::invocable<F&> &&
-    (!detail::is_task<std::invoke_result_t<F&>>)detail::blocking_await<F> run_blocking(F f, on_cancel how = on_cancel::wait,
-                                                                                       std::string_view name = "run_blocking") {
+template <detail::blocking_function F>
+detail::blocking_await<F> run_blocking(F f, on_cancel how = on_cancel::wait, std::string_view name = "run_blocking") {
   return detail::blocking_await<F>(std::move(f), how, name);
 }
 
