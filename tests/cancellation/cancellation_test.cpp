@@ -21,8 +21,10 @@ struct Cancellation : testing::TestWithParam<kind> {
   const std::int64_t frames_before = memory_pool::live();
   const std::ptrdiff_t descriptors_before = open_descriptors();
   std::unique_ptr<sim::world> world = std::make_unique<sim::world>(1);
+  std::unique_ptr<real_host> machine = of.real ? std::make_unique<real_host>() : nullptr;
   std::unique_ptr<trial> it;
-  std::unique_ptr<looptask::loop> loop = std::make_unique<looptask::loop>(*world);
+  std::unique_ptr<looptask::loop> loop =
+      of.real ? std::make_unique<looptask::loop>(*machine) : std::make_unique<looptask::loop>(*world);
   std::unique_ptr<cancel_scope> scope = std::make_unique<cancel_scope>(*loop);
   bool delivered = false;
   bool further = false;  // beyond the next await
@@ -35,6 +37,7 @@ struct Cancellation : testing::TestWithParam<kind> {
     it.reset();
     scope.reset();
     world.reset();
+    machine.reset();
     EXPECT_EQ(memory_pool::live(), frames_before) << "frames left over";
     EXPECT_EQ(open_descriptors(), descriptors_before) << "descriptors left over";
   }

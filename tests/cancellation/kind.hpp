@@ -61,10 +61,12 @@ struct kind {
   std::function<std::unique_ptr<trial>(looptask::loop&, sim::world&)> make;
   bool taken_back = true;  // by a cancellation while it waits; else it is waited for
   bool waits = true;       // else it has ended as soon as it has begun
+  bool real = false;       // on a real host instead of the simulated world
   bool timed = true;       // plan() knows the instant; else it is made of several waits
 };
 
 std::vector<kind> kinds();
+void add_network_kinds(std::vector<kind>& to);
 
 template <class Trial>
 auto making() {

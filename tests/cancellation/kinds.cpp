@@ -238,6 +238,65 @@ struct starts_when_free final : trial {
   void complete() override { done.set(); }
 };
 
+struct with_an_event : trial {
+  using trial::trial;
+  event done;
+  void plan(hook before, hook after) override {
+    done.clear();
+    trial::plan(std::move(before), std::move(after));
+  }
+  void complete() override { done.set(); }
+  static task<> until(event& e) { co_await e.wait(); }
+  static generator<int> once(event& e) {
+    co_await e.wait();
+    co_yield 1;
+  }
+};
+
+struct waits_for_all final : with_an_event {
+  using with_an_event::with_an_event;
+  task<> wait() override { static_cast<void>(co_await when_all(until(done), until(done))); }
+};
+
+// A cancellation is among its outcomes.
+struct waits_for_all_settled final : with_an_event {
+  using with_an_event::with_an_event;
+  task<> wait() override {
+    auto [first, second] = co_await when_all_settled(until(done), until(done));
+    std::move(first).get();
+    std::move(second).get();
+  }
+};
+
+struct waits_for_any final : with_an_event {
+  using with_an_event::with_an_event;
+  task<> wait() override { static_cast<void>(co_await when_any(until(done), until(done))); }
+};
+
+struct generates final : with_an_event {
+  using with_an_event::with_an_event;
+  task<> wait() override {
+    auto values = once(done);
+    static_cast<void>(co_await values.next());
+    co_await values.close();
+  }
+};
+
+struct cleans_up final : with_an_event {
+  using with_an_event::with_an_event;
+  int begun = 0;
+  int cleaned = 0;
+  task<> wait() override {
+    ++begun;
+    auto cleaning = [this]() -> task<> {
+      ++cleaned;
+      co_return;
+    };
+    co_await with_cleanup(until(done), cleaning);
+  }
+  bool whole() override { return loop_is_gone || begun == cleaned; }
+};
+
 // ---- workers and files -----------------------------------------------------------------------------------------------------
 
 template <on_cancel how>
@@ -320,7 +379,7 @@ struct runs_process final : trial {
 
 template <use what>
 kind of_file(std::string name, std::vector<std::string> covers) {
-  return {std::move(name), std::move(covers), making<uses_file<what>>(), false, true, false};
+  return {std::move(name), std::move(covers), making<uses_file<what>>(), false, true, false, false};
 }
 
 }  // namespace
@@ -348,6 +407,15 @@ std::vector<kind> kinds() {
   add("with_task_group", {"task_group.hpp with_task_group", "task_group.hpp group_join_await"}, making<joins_group>());
   add("start_when_free", {"task_group.hpp start_when_free", "task_group.hpp group_start_await"}, making<starts_when_free>())
       .timed = false;
+  add("when_all", {"when_all.hpp when_all", "when_all.hpp all_of", "when_all.hpp keep_value"}, making<waits_for_all>()).timed =
+      false;
+  add("when_all_settled", {"when_all.hpp when_all_settled", "when_all.hpp settled_of", "when_all.hpp keep_outcome"},
+      making<waits_for_all_settled>())
+      .timed = false;
+  add("when_any", {"when_any.hpp when_any", "when_any.hpp run_in", "when_any.hpp first_of"}, making<waits_for_any>()).timed =
+      false;
+  add("generator", {"generator.hpp next", "generator.hpp close"}, making<generates>()).timed = false;
+  add("with_cleanup", {"cleanup.hpp with_cleanup"}, making<cleans_up>()).timed = false;
   add("run_blocking_wait", {"blocking.hpp run_blocking", "blocking.hpp blocking_await"}, making<blocks<on_cancel::wait>>())
       .taken_back = false;
   add("run_blocking_abandon", {}, making<blocks<on_cancel::abandon>>());
@@ -363,6 +431,7 @@ std::vector<kind> kinds() {
   add("run_process", {"process.hpp run_process"}, making<runs_process<part::whole>>()).timed = false;
   add("process_read", {"process.hpp read", "process.hpp moment"}, making<runs_process<part::output>>());
   add("process_wait", {"process.hpp wait", "process.hpp with_process"}, making<runs_process<part::exit>>());
+  add_network_kinds(all);
   return all;
 }
 

@@ -1,1 +1,1 @@
-set(labels sim)
+set(labels real)

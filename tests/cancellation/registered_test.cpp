@@ -18,15 +18,20 @@ namespace looptask::tests {
 namespace {
 
 // No waits of their own, and why.
-const std::set<std::string> no_kinds{"scope.hpp run",               // runs what it is given
-                                     "scope.hpp move_on_at",        // as run
-                                     "scope.hpp move_on_after",     // as run
-                                     "scope.hpp with_timeout",      // as run
-                                     "scope.hpp shield",            // as run
-                                     "process.hpp spawned",         // private; the beginning of with_process
-                                     "process.hpp end",             // private; the end of with_process, in a shield
-                                     "task.hpp get_return_object",  // makes a task for the compiler
-                                     "task.hpp final_suspend"};     // the end of each task
+const std::set<std::string> no_kinds{"scope.hpp run",                // runs what it is given
+                                     "scope.hpp move_on_at",         // as run
+                                     "scope.hpp move_on_after",      // as run
+                                     "scope.hpp with_timeout",       // as run
+                                     "scope.hpp shield",             // as run
+                                     "process.hpp spawned",          // private; the beginning of with_process
+                                     "process.hpp end",              // private; the end of with_process, in a shield
+                                     "task_local.hpp run",           // runs what it is given
+                                     "reader.hpp search",            // private; what read_until and read_line wait for
+                                     "writer.hpp writer",            // a duplex::waiter, which is no operation
+                                     "stream.hpp checkpoint",        // never waits
+                                     "task.hpp get_return_object",   // makes a task for the compiler
+                                     "generator.hpp final_suspend",  // the end of each generator
+                                     "task.hpp final_suspend"};      // the end of each task
 
 std::map<std::string, std::string> public_headers() {
   std::map<std::string, std::string> all;
