@@ -1,2 +1,2 @@
 set(labels real)
-set(depends looptask page-server fetch-page pipeline)
+set(depends looptask page-server fetch-page pipeline echo-server crawler watch-connections)
