@@ -417,11 +417,16 @@ TEST_F(Cancelled, ALoopThatIsDestroyedWaitsForWhatRunsAndDropsWhatIsQueued) {
   std::atomic<int> after = 0;
   for (int i = 0; i < 3; ++i) {
     spawn(loop, [this, &after]() -> task<> {
-      std::string mine(100, 'x');  // in the frame
+      struct in_the_frame {
+        std::atomic<bool> begun = false;
+        std::atomic<bool> ended = false;
+        ~in_the_frame() { EXPECT_EQ(begun, ended) << "the frame goes before the call that uses it"; }
+      } mine;
       auto work = [&] {
         ++ran;
+        mine.begun = true;
         door.pass();
-        mine += 'y';
+        mine.ended = true;
         ++after;
       };
       co_await run_blocking(work);
