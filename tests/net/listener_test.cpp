@@ -279,6 +279,9 @@ int starve() {
 }
 
 TEST_F(Listener, WithoutDescriptorsItPausesAndGoesOnWhenThereAreSome) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer needs descriptors itself where it meets a type for the first time";
+#endif
   owned.reset();
   host.reset();
   const pid_t alone = ::fork();
