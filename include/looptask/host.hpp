@@ -76,6 +76,9 @@ class reactor_port {
   // its user (not for a mere wake or deadline): then there may be more to come at this same instant.
   virtual bool wait(std::optional<monotonic_time> until) = 0;
   virtual void wake() noexcept = 0;  // any thread, and from a signal handler
+  // A descriptor that can be read when wait() would find something, and after a wake(): for another event loop to wait on. Not
+  // to be read, nor closed. -1: there is none (virtual time).
+  virtual int native_fd() const noexcept = 0;
 
  protected:
   ~reactor_port() = default;

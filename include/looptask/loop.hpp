@@ -60,8 +60,9 @@ class resident : public runnable, public list_node<resident_tag> {
 class loop_handle {
  public:
   loop_handle() noexcept = default;
-  bool post(unique_function<void()> work) const;  // false, and the work is destroyed, once the loop is gone
-  bool stop() const noexcept;                     // false once the loop is gone
+  bool post(unique_function<void()> work) const;          // false, and the work is destroyed, once the loop is gone
+  bool post_to(unique_function<void(loop&)> work) const;  // the same, for work that wants to know the loop it is on
+  bool stop() const noexcept;                             // false once the loop is gone
 
  private:
   friend class loop;
@@ -132,13 +133,26 @@ class loop final : public inbox {
   [[nodiscard]] loop_hold hold() noexcept;
 
   // All three throw what the host throws for itself (host_failure), and nothing else but the task's exception.
-  void run();       // until stop(), or until nothing is ready, posted, idle, armed, watched or held
-  void run_once();  // one turn; if nothing is ready, it waits as run() would
+  void run();                              // until stop(), or until nothing is ready, posted, idle, armed, watched or held
+  void run_once();                         // one turn; if nothing is ready, it waits as run() would
+  void run_once(monotonic_time deadline);  // the same, but waits until then at the latest
+  void poll();                             // one turn that does not wait
   // Until the task is done; returns its result or throws its exception. stop() cancels the task. In <looptask/task.hpp>.
   template <class T>
   T run(task<T> main);
   // Any thread. run() returns after the current turn; if it is not running, the next run() takes one turn without waiting.
   void stop() noexcept;
+
+  // For running inside of another event loop: wait until native_fd() can be read or next_deadline() has come, then poll(), and
+  // again. docs/loop.md has it for Asio, libuv and GLib. Not from inside of a callback of this loop.
+  int native_fd() const noexcept;  // -1 in virtual time. The loop's: not to be read, nor closed
+  // When poll() is wanted next at the latest; an instant that has passed: at once; nullopt: something must come from outside.
+  // From this call on until the next turn what comes, a post or a stop too, makes native_fd() readable.
+  std::optional<monotonic_time> next_deadline() noexcept;
+
+  // How late the timers of this loop may fire, so that those which are due close together share one wake-up. Never early. Zero
+  // (the default): exact.
+  void set_timer_slack(duration slack) noexcept;
 
   // The handler must not throw. It serves callbacks, timers, idle and posted work, readiness handlers and unawaited tasks.
   void on_error(unique_function<void(std::exception_ptr)> handler);
@@ -159,13 +173,15 @@ class loop final : public inbox {
  private:
   friend class timer;
   friend class loop_hold;
-  enum class waiting : std::uint8_t { as_needed, if_nothing_ran };
+  enum class waiting : std::uint8_t { as_needed, if_nothing_ran, never };
 
-  void turn(waiting how);
+  void turn(waiting how, monotonic_time limit = monotonic_time::max());
+  void one_turn(waiting how, monotonic_time limit = monotonic_time::max());
+  std::optional<monotonic_time> wakes_at() const noexcept;
   bool may_pass_over_poll() noexcept;
   std::size_t run_ready() noexcept;
   std::size_t run_posted(letter* first) noexcept;
-  bool poll(bool may_wait);
+  bool ask_host(bool may_wait, monotonic_time limit);
   std::size_t run_timers() noexcept;
   void run_idle(bool quiet) noexcept;
   bool alive() const noexcept;
@@ -187,6 +203,7 @@ class loop final : public inbox {
   monotonic_time now_{};
   monotonic_time polled_at_{};
   std::unique_ptr<timer_queue> timers_;
+  duration slack_{0};
   std::shared_ptr<mailbox> mailbox_;
   std::size_t watched_ = 0;
   std::size_t holds_ = 0;

@@ -26,6 +26,7 @@
 #include <looptask/rate_limiter.hpp>
 #include <looptask/reader.hpp>
 #include <looptask/real_host.hpp>
+#include <looptask/run_on.hpp>
 #include <looptask/scope.hpp>
 #include <looptask/semaphore.hpp>
 #include <looptask/sleep.hpp>

@@ -28,6 +28,7 @@ class epoll_reactor final : public reactor_port {
   void unwatch(int fd) noexcept override;
   bool wait(std::optional<monotonic_time> until) override;
   void wake() noexcept override;
+  int native_fd() const noexcept override { return epoll_.get(); }
 
   precise_wait how() const noexcept { return how_; }
 

@@ -40,7 +40,7 @@ loop::loop(host& where)
     : host_(where),
       owner_(&detail::this_thread),
       timers_(std::make_unique<timer_queue>(where.clock().monotonic())),
-      mailbox_(std::make_shared<mailbox>(where.reactor())) {
+      mailbox_(std::make_shared<mailbox>(*this, where.reactor())) {
   host_.attach(*this);
 }
 
@@ -122,6 +122,10 @@ void loop::post(unique_function<void()> work) { mailbox_->post(std::move(work));
 void loop::stop() noexcept { mailbox_->stop(); }
 
 bool loop_handle::post(unique_function<void()> work) const { return mailbox_ != nullptr && mailbox_->post(std::move(work)); }
+bool loop_handle::post_to(unique_function<void(loop&)> work) const {
+  // Work runs while the loop lives, and the loop keeps its mailbox.
+  return post([box = mailbox_.get(), work = std::move(work)]() mutable { work(box->of()); });
+}
 bool loop_handle::stop() const noexcept { return mailbox_ != nullptr && mailbox_->stop(); }
 
 loop_hold loop::hold() noexcept {
@@ -166,7 +170,7 @@ void loop::guarded(F&& call) noexcept {
 
 // ---- the turn: docs/loop.md describes it in this order ---------------------------------------------------------------------
 
-void loop::turn(waiting how) {
+void loop::turn(waiting how, monotonic_time limit) {
   ++counts_.turns;
   budget_ = turn_budget;
 
@@ -176,8 +180,8 @@ void loop::turn(waiting how) {
   // 2. Poll: wait for the system if nothing is ready; otherwise look, unless that can wait. Afterwards read the clock.
   const bool busy = work_waits();
   if (busy && how == waiting::as_needed && may_pass_over_poll()) return run_idle(false);
-  const bool may_wait = !busy && idle_.empty() && alive() && (how == waiting::as_needed || ran == 0);
-  const bool called = poll(may_wait);
+  const bool wants_to = how == waiting::as_needed || (how == waiting::if_nothing_ran && ran == 0);
+  const bool called = ask_host(wants_to && !busy && idle_.empty() && alive(), limit);
   now_ = polled_at_ = host_.clock().monotonic();
 
   // 3. Timers: those that were due when the clock was read.
@@ -224,7 +228,7 @@ std::size_t loop::run_posted(letter* const first) noexcept {
 }
 
 // What handlers throw is reported; a failure of the host itself leaves run().
-bool loop::poll(bool may_wait) {
+bool loop::ask_host(bool may_wait, monotonic_time limit) {
   since_poll_ = 0;
   ++counts_.polls;
   struct in_poll {
@@ -237,13 +241,22 @@ bool loop::poll(bool may_wait) {
   } const now_in{*this, may_wait && mailbox_->fall_asleep()};
   polling_ = true;
   try {
-    return host_.reactor().wait(now_in.asleep ? timers_->next() : std::optional(monotonic_time{}));
+    if (!now_in.asleep) return host_.reactor().wait(monotonic_time{});
+    const std::optional<monotonic_time> until = wakes_at();
+    if (limit == monotonic_time::max()) return host_.reactor().wait(until);
+    return host_.reactor().wait(until ? std::min(*until, limit) : limit);
   } catch (const host_failure&) {
     throw;
   } catch (...) {
     report(std::current_exception());
     return true;
   }
+}
+
+std::optional<monotonic_time> loop::wakes_at() const noexcept {
+  const std::optional<monotonic_time> next = timers_->next();
+  if (!next) return next;
+  return *next < monotonic_time::max() - slack_ ? *next + slack_ : monotonic_time::max();
 }
 
 std::size_t loop::run_timers() noexcept {
@@ -291,6 +304,7 @@ class running_mark {
 void loop::run() {
   assert_owner();
   LOOPTASK_ASSERT(!running_, "loop run from inside one of its callbacks");
+  mailbox_->wake_up();
   now_ = host_.clock().monotonic();
   const running_mark mark(running_);
   const bool stop_before = mailbox_->stop_asked();
@@ -299,18 +313,43 @@ void loop::run() {
   mailbox_->consume_stop();
 }
 
-void loop::run_once() {
+void loop::run_once() { one_turn(waiting::if_nothing_ran); }
+void loop::run_once(monotonic_time deadline) { one_turn(waiting::if_nothing_ran, deadline); }
+void loop::poll() { one_turn(waiting::never); }
+
+void loop::one_turn(waiting how, monotonic_time limit) {
   assert_owner();
   LOOPTASK_ASSERT(!running_, "loop run from inside one of its callbacks");
+  mailbox_->wake_up();  // after next_deadline()
   now_ = host_.clock().monotonic();
   const running_mark mark(running_);
-  turn(waiting::if_nothing_ran);
+  turn(how, limit);
   mailbox_->consume_stop();
+}
+
+int loop::native_fd() const noexcept {
+  assert_owner();
+  return host_.reactor().native_fd();
+}
+
+std::optional<monotonic_time> loop::next_deadline() noexcept {
+  assert_owner();
+  LOOPTASK_ASSERT(!running_, "next_deadline() from inside a callback of the loop");
+  mailbox_->wake_up();  // it may have been asked before
+  if (work_waits() || !idle_.empty() || !mailbox_->fall_asleep()) return monotonic_time{};
+  return wakes_at();
+}
+
+void loop::set_timer_slack(duration slack) noexcept {
+  assert_owner();
+  LOOPTASK_ASSERT(slack >= duration::zero(), "negative timer slack");
+  slack_ = slack;
 }
 
 void loop::run_until(const bool& done, unique_function<void()> stopped) {
   assert_owner();
   LOOPTASK_ASSERT(!running_, "loop run from inside one of its callbacks");
+  mailbox_->wake_up();
   now_ = host_.clock().monotonic();
   const running_mark mark(running_);
   const loop_hold until_done = hold();

@@ -15,6 +15,8 @@
 
 namespace looptask {
 
+class loop;
+
 // A cache line, so that no two threads write to the same one.
 struct alignas(64) letter : mail_link {
   unique_function<void()> work;
@@ -24,7 +26,7 @@ struct alignas(64) letter : mail_link {
 
 class mailbox {
  public:
-  explicit mailbox(reactor_port& reactor) noexcept : queue_(reactor) {}
+  mailbox(loop& of, reactor_port& reactor) noexcept : of_(of), queue_(reactor) {}
   mailbox(const mailbox&) = delete;
   mailbox& operator=(const mailbox&) = delete;
   ~mailbox();
@@ -32,6 +34,7 @@ class mailbox {
   bool post(unique_function<void()> work);  // false: closed, the work has been destroyed
   bool stop() noexcept { return queue_.request_stop(); }
 
+  loop& of() const noexcept { return of_; }
   bool filled() const noexcept { return queue_.filled(); }
   bool stop_asked() const noexcept { return queue_.stop_asked(); }
   bool consume_stop() noexcept { return queue_.consume_stop(); }
@@ -45,6 +48,7 @@ class mailbox {
  private:
   static constexpr std::size_t kept = 8192;  // emptied letters
 
+  loop& of_;
   mail_queue<reactor_port> queue_;
   alignas(64) std::atomic<letter*> emptied_ = nullptr;  // a chain that the loop or a thread takes whole
 };

@@ -139,6 +139,7 @@ class world final : public host, private clock_port, private reactor_port {
   void unwatch(int fd) noexcept override;
   bool wait(std::optional<monotonic_time> until) override;
   void wake() noexcept override { woken_.store(true, std::memory_order_release); }
+  int native_fd() const noexcept override { return -1; }
 
   class signal_table final : public signal_port {
    public:

@@ -6,6 +6,8 @@
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
+#include <vector>
 
 #include "cancellation/kind.hpp"
 
@@ -80,6 +82,12 @@ struct Cancellation : testing::TestWithParam<kind> {
   }
 };
 
+// Of those that do not end as soon as they have begun.
+struct CancellationOfAWait : Cancellation {};
+// Of those whose end can be met from outside: that are not made of several waits.
+struct CancellationAtTheEnd : Cancellation {};
+struct CancellationAtTheEndOfAWait : Cancellation {};
+
 TEST_P(Cancellation, WithoutOneItEnds) {
   it->plan({}, {});
   begin();
@@ -97,8 +105,7 @@ TEST_P(Cancellation, BeforeTheAwaitItThrows) {
   expect_that_it_can_be_awaited_again();
 }
 
-TEST_P(Cancellation, WhileItWaitsItIsTakenBackOrWaitedFor) {
-  if (!of.waits) GTEST_SKIP() << "it has ended as soon as it has begun";
+TEST_P(CancellationOfAWait, WhileItWaitsItIsTakenBackOrWaitedFor) {
   it->plan({}, {});
   begin();
   loop->call_later(std::chrono::microseconds(10), cancelling());
@@ -107,8 +114,7 @@ TEST_P(Cancellation, WhileItWaitsItIsTakenBackOrWaitedFor) {
   expect_that_it_can_be_awaited_again();
 }
 
-TEST_P(Cancellation, AfterItsEndInTheSameTurnTheResultIsDelivered) {
-  if (!of.timed) GTEST_SKIP() << "made of several waits";
+TEST_P(CancellationAtTheEnd, AfterItsEndInTheSameTurnTheResultIsDelivered) {
   it->plan({}, cancelling());
   begin();
   loop->run();
@@ -116,8 +122,7 @@ TEST_P(Cancellation, AfterItsEndInTheSameTurnTheResultIsDelivered) {
   expect_that_it_can_be_awaited_again();
 }
 
-TEST_P(Cancellation, BeforeItsEndInTheSameTurnThereIsNoResult) {
-  if (!of.timed || !of.waits) GTEST_SKIP() << "its end cannot be met from outside";
+TEST_P(CancellationAtTheEndOfAWait, BeforeItsEndInTheSameTurnThereIsNoResult) {
   it->plan(cancelling(), {});
   begin();
   loop->run();
@@ -135,8 +140,23 @@ TEST_P(Cancellation, DestroyedWithItsLoopItLeavesNothing) {
   EXPECT_TRUE(it->whole());
 }
 
-INSTANTIATE_TEST_SUITE_P(Each, Cancellation, testing::ValuesIn(kinds()),
-                         [](const testing::TestParamInfo<kind>& one) { return one.param.name; });
+std::vector<kind> kinds_that(bool (*are)(const kind&)) {
+  std::vector<kind> all_kinds = kinds();
+  std::vector<kind> all;
+  for (kind& one : all_kinds) {
+    if (are(one)) all.push_back(std::move(one));
+  }
+  return all;
+}
+std::string name_of(const testing::TestParamInfo<kind>& one) { return one.param.name; }
+
+INSTANTIATE_TEST_SUITE_P(Each, Cancellation, testing::ValuesIn(kinds()), name_of);
+INSTANTIATE_TEST_SUITE_P(Each, CancellationOfAWait, testing::ValuesIn(kinds_that([](const kind& k) { return k.waits; })),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Each, CancellationAtTheEnd, testing::ValuesIn(kinds_that([](const kind& k) { return k.timed; })),
+                         name_of);
+INSTANTIATE_TEST_SUITE_P(Each, CancellationAtTheEndOfAWait,
+                         testing::ValuesIn(kinds_that([](const kind& k) { return k.timed && k.waits; })), name_of);
 
 }  // namespace
 }  // namespace looptask::tests

@@ -6,6 +6,7 @@
 //   kinds().push_back({.name = "sleep_for", .covers = {"sleep.hpp sleep_for"}, .make = ...});
 #include <functional>
 #include <memory>
+#include <ostream>
 #include <string>
 #include <vector>
 
@@ -65,7 +66,10 @@ struct kind {
   bool timed = true;       // plan() knows the instant; else it is made of several waits
 };
 
+inline void PrintTo(const kind& one, std::ostream* out) { *out << one.name; }
+
 std::vector<kind> kinds();
+void add_loop_kinds(std::vector<kind>& to);
 void add_network_kinds(std::vector<kind>& to);
 
 template <class Trial>

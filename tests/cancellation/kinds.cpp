@@ -432,6 +432,7 @@ std::vector<kind> kinds() {
   add("process_read", {"process.hpp read", "process.hpp moment"}, making<runs_process<part::output>>());
   add("process_wait", {"process.hpp wait", "process.hpp with_process"}, making<runs_process<part::exit>>());
   add_network_kinds(all);
+  add_loop_kinds(all);
   return all;
 }
 

@@ -49,6 +49,7 @@ class computing_world final : public host, private clock_port, private reactor_p
     return world_.reactor().wait(until ? std::optional(*until - computed_) : std::nullopt);
   }
   void wake() noexcept override { world_.reactor().wake(); }
+  int native_fd() const noexcept override { return -1; }
 
   sim::world world_{1};
   duration computed_{0};

@@ -142,12 +142,13 @@ class woken_host final : public host, private reactor_port {
   void rewatch(int fd, readiness wanted) override { real_.reactor().rewatch(fd, wanted); }
   void unwatch(int fd) noexcept override { real_.reactor().unwatch(fd); }
   bool wait(std::optional<monotonic_time> until) override { return real_.reactor().wait(until); }
+  int native_fd() const noexcept override { return real_.reactor().native_fd(); }
   void wake() noexcept override {
     ++wakes;
     real_.reactor().wake();
   }
 
-  real_host real_;
+  mutable real_host real_;  // its ports are not const
 };
 
 TEST(Post, ABusyLoopIsNotWoken) {

@@ -491,12 +491,7 @@ TEST_F(ProcessTree, WhatHasEndedWhenTheLoopGoesIsReapedWithItsShim) {
 }
 
 TEST_F(ProcessTree, AHundredTimesLeavesNoDescriptorAndNoZombie) {
-  one.shell(":");
-  one.kill();
-  one.run_to_kill();
-  one.child.reset();
-  const std::size_t before = open_descriptors();
-  for (int i = 0; i < 100; ++i) {
+  const auto once = [this](int i) {
     child_recorder child(events);
     child.containment = containment_tier::tree;
     child.shell("setsid sleep 1000 >/dev/null 2>&1 & exec sleep 1000");
@@ -504,7 +499,10 @@ TEST_F(ProcessTree, AHundredTimesLeavesNoDescriptorAndNoZombie) {
     child.kill();
     child.run_to_kill();
     EXPECT_EQ(child.left, 0);
-  }
+  };
+  for (int i = 0; i < 10; ++i) once(i);  // what the host opens once and keeps
+  const std::size_t before = open_descriptors();
+  for (int i = 0; i < 100; ++i) once(i);
   EXPECT_TRUE(childless());
   EXPECT_EQ(open_descriptors(), before);
 }

@@ -1,0 +1,5 @@
+set(labels real)
+set(depends in-libuv in-glib)
+if(TARGET in-asio)
+  list(APPEND depends in-asio)
+endif()
