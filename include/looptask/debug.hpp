@@ -12,9 +12,10 @@
 //     ...
 //   }
 #include <exception>
-#include <source_location>
 #include <string>
 #include <string_view>
+
+#include <looptask/source_place.hpp>
 
 namespace looptask {
 
@@ -36,10 +37,10 @@ inline constinit bool debug_on = false;
 inline bool debugging() noexcept { return __atomic_load_n(&debug_on, __ATOMIC_RELAXED); }
 
 // `promise` stands for a task that has not begun; `body`: its coroutine.
-void note_made(const void* promise, const std::source_location& body) noexcept;
+void note_made(const void* promise, const source_place& body) noexcept;
 void note_begun(const void* promise) noexcept;                   // awaited: nothing more to say of it
 void note_begun(const void* promise, const fiber& by) noexcept;  // as the outermost of a fiber
-void note_started(const fiber& what, const std::source_location& by) noexcept;
+void note_started(const fiber& what, const source_place& by) noexcept;
 void note_ended(const fiber& what) noexcept;
 
 std::string origin_of(const fiber& what);  // in words

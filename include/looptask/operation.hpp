@@ -66,7 +66,7 @@ struct await_link {
 
 // What a fiber has to know of the scope it runs in without knowing scopes.
 struct scope_state {
-  bool effective_ = false;  // cancelled, or in one that is
+  bool effective = false;  // cancelled, or in one that is
 };
 
 class fiber : public resident {
@@ -81,7 +81,7 @@ class fiber : public resident {
   cancel_scope* scope() const noexcept;
   void set_scope(cancel_scope* scope) noexcept;
   void inherit(const fiber& from) noexcept;  // its task_local values instead of those of the task that runs
-  bool is_cancelled() const noexcept { return scope_ != nullptr && scope_->effective_; }
+  bool is_cancelled() const noexcept { return scope_ != nullptr && scope_->effective; }
   void strike() noexcept;  // cancelled from outside: takes back the operation it waits for, if that can be
 
   void hand_over(frame_handle next) noexcept { next_ = next; }

@@ -15,7 +15,6 @@
 #include <exception>
 #include <memory>
 #include <optional>
-#include <source_location>
 #include <type_traits>
 #include <utility>
 
@@ -23,6 +22,7 @@
 #include <looptask/loop.hpp>
 #include <looptask/memory_pool.hpp>
 #include <looptask/operation.hpp>
+#include <looptask/source_place.hpp>
 
 namespace looptask {
 
@@ -103,7 +103,7 @@ struct final_await {
 };
 
 struct task_promise : promise_base {
-  explicit task_promise(const std::source_location& body) noexcept {
+  explicit task_promise(const source_place& body) noexcept {
     if (debugging()) note_made(this, body);
   }
   static void* operator new(std::size_t size) { return memory_pool::take(size); }
@@ -115,7 +115,7 @@ struct task_promise : promise_base {
 
 template <class T>
 struct promise final : task_promise {
-  explicit promise(std::source_location body = std::source_location::current()) noexcept : task_promise(body) {}
+  explicit promise(source_place body = source_place::current()) noexcept : task_promise(body) {}
   task<T> get_return_object() noexcept;
   template <class U = T>
   requires std::constructible_from<T, U>
@@ -136,7 +136,7 @@ struct promise final : task_promise {
 // A promise that is asked for its result is done: without an error, it has one.
 template <>
 struct promise<void> final : task_promise {
-  explicit promise(std::source_location body = std::source_location::current()) noexcept : task_promise(body) {}
+  explicit promise(source_place body = source_place::current()) noexcept : task_promise(body) {}
   task<void> get_return_object() noexcept;
   void return_void() noexcept {}
   void unhandled_exception() noexcept { error = std::current_exception(); }
@@ -319,24 +319,23 @@ void adopt(cancel_scope& scope, fiber& what) noexcept;
 // scope, but not in one that a task is in by cancel_scope::run, nor in that of a task_group: asserted. `by`: for debug mode.
 template <class T, class F>
 requires std::invocable<F&, outcome<T>>
-void spawn(loop& where, cancel_scope& scope, task<T> work, F on_done,
-           std::source_location by = std::source_location::current()) {
+void spawn(loop& where, cancel_scope& scope, task<T> work, F on_done, source_place by = source_place::current()) {
   auto* const made = new detail::spawned<T, F>(where, &scope, std::move(work), std::move(on_done));
   if (detail::debugging()) detail::note_started(*made, by);
   detail::adopt(scope, *made);
 }
 template <class T, class F>
 requires std::invocable<F&, outcome<T>>
-void spawn(loop& where, task<T> work, F on_done, std::source_location by = std::source_location::current()) {
+void spawn(loop& where, task<T> work, F on_done, source_place by = source_place::current()) {
   auto* const made = new detail::spawned<T, F>(where, nullptr, std::move(work), std::move(on_done));
   if (detail::debugging()) detail::note_started(*made, by);
   where.add_resident(*made);
 }
 // Without on_done: its exception goes to loop::on_error.
-void spawn(loop& where, task<void> work, std::source_location by = std::source_location::current());
+void spawn(loop& where, task<void> work, source_place by = source_place::current());
 // A closure that makes the task, kept as long as it.
 template <detail::task_function F>
-void spawn(loop& where, F closure, std::source_location by = std::source_location::current()) {
+void spawn(loop& where, F closure, source_place by = source_place::current()) {
   spawn(where, detail::keeping(std::move(closure)), by);
 }
 

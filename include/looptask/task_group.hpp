@@ -22,13 +22,13 @@
 #include <cstddef>
 #include <cstdint>
 #include <exception>
-#include <source_location>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include <looptask/list.hpp>
 #include <looptask/scope.hpp>
+#include <looptask/source_place.hpp>
 #include <looptask/task.hpp>
 
 namespace looptask {
@@ -69,17 +69,16 @@ class task_group {
 
   // Runs from the next turn on, or when its turn in the queue has come. Also from outside of the body, while the group lives.
   // `by`: for debug mode.
-  void start(task<void> child, std::source_location by = std::source_location::current());
+  void start(task<void> child, source_place by = source_place::current());
   template <detail::task_function F>
-  void start(F closure, std::source_location by = std::source_location::current()) {  // kept as long as its task
+  void start(F closure, source_place by = source_place::current()) {  // kept as long as its task
     start(detail::keeping(std::move(closure)), by);
   }
   // co_await: waits until fewer than limit() children run, then starts the child; true. False if the group has been cancelled
   // and refuses it. A cancel point: a cancellation of the waiting task, too, destroys the child, which has not begun.
-  [[nodiscard]] detail::group_start_await start_when_free(task<void> child,
-                                                          std::source_location by = std::source_location::current()) noexcept;
+  [[nodiscard]] detail::group_start_await start_when_free(task<void> child, source_place by = source_place::current()) noexcept;
   template <detail::task_function F>
-  [[nodiscard]] detail::group_start_await start_when_free(F closure, std::source_location by = std::source_location::current());
+  [[nodiscard]] detail::group_start_await start_when_free(F closure, source_place by = source_place::current());
   void cancel() noexcept { scope_.cancel(); }
   cancel_scope& scope() noexcept { return scope_; }
   std::size_t running() const noexcept { return running_; }  // children that have begun and not ended
@@ -102,7 +101,7 @@ class task_group {
   void child_ended(outcome<void> how);
   void failed(std::exception_ptr error);
   void throw_what_failed();
-  detail::group_child& make_child(task<void> work, const std::source_location& by);
+  detail::group_child& make_child(task<void> work, const source_place& by);
   void begin(detail::group_child& child) noexcept;
   void fill_places();  // after this nobody waits if a place is free
 
@@ -165,7 +164,7 @@ class group_join_await final : public operation {
 // Owns the child until it has begun.
 class group_start_await final : public operation, private list_node<> {
  public:
-  group_start_await(task_group& group, task<void> child, std::source_location by) noexcept
+  group_start_await(task_group& group, task<void> child, source_place by) noexcept
       : group_(group), child_(std::move(child)), by_(by) {}
   ~group_start_await();
   bool await_ready();
@@ -184,7 +183,7 @@ class group_start_await final : public operation, private list_node<> {
 
   task_group& group_;
   task<void> child_;
-  std::source_location by_;
+  source_place by_;
   std::uint64_t after_ = 0;  // so many of the queue go first
   bool begun_ = false;
 };
@@ -192,7 +191,7 @@ class group_start_await final : public operation, private list_node<> {
 }  // namespace detail
 
 template <detail::task_function F>
-detail::group_start_await task_group::start_when_free(F closure, std::source_location by) {  // kept as long as its task
+detail::group_start_await task_group::start_when_free(F closure, source_place by) {  // kept as long as its task
   return start_when_free(detail::keeping(std::move(closure)), by);
 }
 

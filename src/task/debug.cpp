@@ -14,8 +14,8 @@ namespace looptask {
 namespace {
 
 struct origin {
-  std::source_location body;
-  std::source_location started_by;
+  source_place body;
+  source_place started_by;
 };
 
 // By the address of a promise (until the task begins) or of a fiber (until it ends). Tasks of all threads.
@@ -41,7 +41,7 @@ void report(const std::string& text) noexcept {
 }
 
 // line 0: not known, the mode was switched on later.
-std::string place(const std::source_location& at) { return std::string(at.file_name()) + ':' + std::to_string(at.line()); }
+std::string place(const source_place& at) { return std::string(at.file_name()) + ':' + std::to_string(at.line()); }
 
 std::string in_words(const origin* from) {
   if (from == nullptr || from->body.line() == 0) return "a task made before debug mode";
@@ -87,7 +87,7 @@ void on_debug_report(void (*handler)(std::string_view text)) noexcept {
 
 namespace detail {
 
-void note_made(const void* promise, const std::source_location& body) noexcept {
+void note_made(const void* promise, const source_place& body) noexcept {
   const std::lock_guard lock(known().guard);
   known().of.insert_or_assign(promise, origin{body, {}});
 }
@@ -107,7 +107,7 @@ void note_begun(const void* promise, const fiber& by) noexcept {
   known().of.insert_or_assign(&by, entry.mapped());
 }
 
-void note_started(const fiber& what, const std::source_location& by) noexcept {
+void note_started(const fiber& what, const source_place& by) noexcept {
   const std::lock_guard lock(known().guard);
   known().of[&what].started_by = by;
 }

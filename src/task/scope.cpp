@@ -20,7 +20,7 @@ void cancel_scope::cancel_at(monotonic_time deadline) {
 void cancel_scope::attach_to(cancel_scope* parent) noexcept {
   parent_ = parent;
   if (parent_ != nullptr) parent_->children_.push_back(*this);
-  effective_ = cancelled_ || (parent_ != nullptr && !shielded_ && parent_->effective_);
+  effective = cancelled_ || (parent_ != nullptr && !shielded_ && parent_->effective);
 }
 
 void cancel_scope::enter(detail::fiber& by) noexcept {
@@ -35,7 +35,7 @@ void cancel_scope::leave() noexcept {
   runs_in_ = nullptr;
   list_node<detail::scope_tag>::unlink();
   parent_ = nullptr;
-  effective_ = cancelled_;
+  effective = cancelled_;
 }
 
 void cancel_scope::cancel() noexcept {
@@ -43,7 +43,7 @@ void cancel_scope::cancel() noexcept {
   deadline_.cancel();
   if (cancelled_) return;
   cancelled_ = true;
-  if (!effective_) strike();
+  if (!effective) strike();
 }
 
 // Depth first, without recursion. nullptr after the last scope below `root`.
@@ -61,9 +61,9 @@ cancel_scope* cancel_scope::next_in_tree(const cancel_scope& root, bool skip_chi
 void cancel_scope::strike() noexcept {
   list<cancel_scope, detail::struck_tag> struck;
   for (cancel_scope* at = this; at != nullptr;) {
-    const bool keeps_out = at->effective_ || (at != this && at->shielded_);
+    const bool keeps_out = at->effective || (at != this && at->shielded_);
     if (!keeps_out) {
-      at->effective_ = true;
+      at->effective = true;
       struck.push_back(*at);
     }
     at = at->next_in_tree(*this, keeps_out);

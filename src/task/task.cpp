@@ -10,7 +10,7 @@ void detail::unawaited::ended() {
   if (!how.ok()) where.report(how.error());
 }
 
-void spawn(loop& where, task<void> work, std::source_location by) {
+void spawn(loop& where, task<void> work, source_place by) {
   auto* const made = new detail::unawaited(where, nullptr, std::move(work));
   if (detail::debugging()) detail::note_started(*made, by);
   where.add_resident(*made);

@@ -67,7 +67,7 @@ task_group::task_group(std::size_t limit) noexcept : scope_(this_loop()), limit_
 // Children are left only if the frame of the group is destroyed with its loop.
 task_group::~task_group() { scope_.end_fibers(); }
 
-detail::group_child& task_group::make_child(task<void> work, const std::source_location& by) {
+detail::group_child& task_group::make_child(task<void> work, const source_place& by) {
   auto& made = *new detail::group_child(*this, scope_.loop_, std::move(work));
   scope_.fibers_.push_back(made);
   if (detail::debugging()) detail::note_started(made, by);
@@ -80,7 +80,7 @@ void task_group::begin(detail::group_child& child) noexcept {
   child.begin();
 }
 
-void task_group::start(task<void> child, std::source_location by) {
+void task_group::start(task<void> child, source_place by) {
   detail::group_child& made = make_child(std::move(child), by);
   if (running_ < limit_) return begin(made);
   queued_.push_back(made);
@@ -141,7 +141,7 @@ void task_group::throw_what_failed() {
   if (gave_way_ && scope_.parent_ != nullptr && scope_.parent_->is_cancelled()) throw cancelled();
 }
 
-detail::group_start_await task_group::start_when_free(task<void> child, std::source_location by) noexcept {
+detail::group_start_await task_group::start_when_free(task<void> child, source_place by) noexcept {
   return detail::group_start_await(*this, std::move(child), by);
 }
 
