@@ -45,7 +45,7 @@ void note_ended(const fiber& what) noexcept;
 
 std::string origin_of(const fiber& what);  // in words
 void report_never_begun(const void* promise) noexcept;
-void report_unawaited(const std::string& origin, const std::exception_ptr& error) noexcept;
+void report_unawaited(const std::string& task_words, const std::exception_ptr& error) noexcept;
 void report_in_scope(const fiber& what) noexcept;
 
 }  // namespace detail

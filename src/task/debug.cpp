@@ -124,8 +124,8 @@ void report_never_begun(const void* promise) noexcept {
   note_begun(promise);
 }
 
-void report_unawaited(const std::string& from, const std::exception_ptr& error) noexcept {
-  report(from + " ended by an exception that nobody awaits: " + thrown_text(error));
+void report_unawaited(const std::string& task_words, const std::exception_ptr& error) noexcept {
+  report(task_words + " ended by an exception that nobody awaits: " + thrown_text(error));
 }
 
 void report_in_scope(const fiber& what) noexcept { report("still in the scope: " + origin_of(what)); }
