@@ -27,7 +27,7 @@ class other_loop {
   other_loop() {
     std::promise<loop_handle> made;
     std::future<loop_handle> handle = made.get_future();
-    thread_ = std::thread([this, made = std::move(made)]() mutable {
+    thread_ = std::thread([made = std::move(made)]() mutable {
       real_host host;
       loop here(host);
       const loop_hold hold = here.hold();
