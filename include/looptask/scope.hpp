@@ -54,7 +54,7 @@ class cancel_scope : private list_node<detail::scope_tag>, private list_node<det
   void keep_open() noexcept { deadline_.cancel(); }  // takes the deadline back
 
   bool cancel_called() const noexcept { return cancelled_; }  // of this scope
-  bool is_cancelled() const noexcept { return effective; }   // of this one, or of one around it that it is not shielded from
+  bool is_cancelled() const noexcept { return effective; }    // of this one, or of one around it that it is not shielded from
   // Awaited in a task: runs `work` inside this scope. The result, or nullopt (for task<void>: true, or false) if the scope was
   // cancelled and `work` gave way. Throws what `work` throws, `cancelled` only on behalf of a scope further out. One at a time,
   // and not together with tasks that were spawn()ed in the scope: what is to run at the same time runs in a task_group inside.
