@@ -28,7 +28,7 @@ for header in "$source"/include/looptask/*.hpp; do
 done
 
 cd "$work"
-"$cmake" -S consumer -B by-cmake -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$installed" >configured 2>&1 ||
+"$cmake" -G Ninja -S consumer -B by-cmake -DCMAKE_CXX_COMPILER="$compiler" -DCMAKE_PREFIX_PATH="$installed" >configured 2>&1 ||
   { cat configured; fail "find_package"; }
 "$cmake" --build by-cmake >built 2>&1 || { cat built; fail "build by CMake"; }
 [ "$(by-cmake/consumer)" = "42 from a worker, 7 from a program" ] || fail "the program built by CMake"
