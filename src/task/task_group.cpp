@@ -1,5 +1,7 @@
 #include <looptask/task_group.hpp>
 
+#include "task/cancellation.hpp"
+
 namespace looptask {
 
 namespace {
@@ -19,16 +21,6 @@ std::string words_of(const std::vector<std::exception_ptr>& errors) {
     }
   }
   return all;
-}
-
-bool is_cancellation(const std::exception_ptr& error) noexcept {
-  try {
-    std::rethrow_exception(error);
-  } catch (const cancelled&) {
-    return true;
-  } catch (...) {
-    return false;
-  }
 }
 
 }  // namespace
@@ -127,7 +119,7 @@ void task_group::child_ended(outcome<void> how) {
 }
 
 void task_group::failed(std::exception_ptr error) {
-  if (scope_.is_cancelled() && is_cancellation(error)) {
+  if (scope_.is_cancelled() && detail::is_cancellation(error)) {
     gave_way_ = true;
     return;
   }

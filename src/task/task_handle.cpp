@@ -1,21 +1,8 @@
 #include <looptask/task_handle.hpp>
 
+#include "task/cancellation.hpp"
+
 namespace looptask::detail {
-
-namespace {
-
-bool is_cancellation(const std::exception_ptr& error) noexcept {
-  if (error == nullptr) return false;
-  try {
-    std::rethrow_exception(error);
-  } catch (const cancelled&) {
-    return true;
-  } catch (...) {
-    return false;
-  }
-}
-
-}  // namespace
 
 looptask::loop& started::loop_of(cancel_scope& scope) noexcept { return scope.loop_; }
 
